@@ -1,0 +1,10 @@
+"""The app of conversations and of answering."""
+
+from django.apps import AppConfig
+
+
+class ChatConfig(AppConfig):
+    """Conversations and answers."""
+
+    name = "chat"
+    verbose_name = "Conversations"

@@ -1,0 +1,242 @@
+"""The wire contract between a run and whoever follows it: pure data, no I/O.
+
+Server frames are one discriminated union (`Frame`), numbered 1, 2, 3 … within a run; what a
+client may send is another (`ClientMessage`). `docs/protocol.md` is checked against both.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Self
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter
+
+QUESTION_MAX_CHARS = 20_000
+
+FinishReason = Literal["stop", "length", "cancelled", "no_answer"]
+SourceType = Literal["chunk", "graph", "web"]
+
+
+class Source(BaseModel):
+    """A passage that was found, as shown to people; `index` is null when it is not in the prompt."""
+
+    index: int | None
+    source_type: SourceType = "chunk"
+    source_id: str
+    document_id: str
+    title: str
+    page: int | None = None
+    heading: str = ""
+    snippet: str
+    scores: dict[str, float] = {}
+
+
+class CitationData(BaseModel):
+    """One marker `[index]` in the answer and the sentence that supports it.
+
+    `span` is [start, end) in Unicode code points of the whole answer, around the marker.
+    """
+
+    index: int
+    source_type: SourceType = "chunk"
+    source_id: str
+    document_id: str
+    title: str
+    page: int | None = None
+    quote: str
+    span: tuple[int, int]
+
+
+class BaseFrame(BaseModel):
+    """What every frame carries; `seq` is 0 and `run` null only for a refused request."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    run: UUID | None = None
+    seq: int = 0
+
+    def numbered(self, run: UUID, seq: int) -> Self:
+        """Return this frame as number `seq` of `run`."""
+        return self.model_copy(update={"run": run, "seq": seq})
+
+    def to_json(self) -> str:
+        """Serialise for the wire; fields that are unset and optional are left out."""
+        return self.model_dump_json(exclude_unset=False, exclude_none=False)
+
+
+class Status(BaseFrame):
+    """A stage starts or ends."""
+
+    type: Literal["status"] = "status"
+    stage: str
+    message: str
+    elapsed_ms: int = 0
+    counts: dict[str, int] = {}
+    ask: str | None = None
+    conversation: UUID | None = None
+    question: UUID | None = None
+    answer: UUID | None = None
+
+
+class SearchResults(BaseFrame):
+    """What retrieval found, once, before generation."""
+
+    type: Literal["search_results"] = "search_results"
+    results: list[Source]
+    query: str
+    retrieval_ms: int
+
+
+class Thinking(BaseFrame):
+    """Reasoning of a model that exposes it."""
+
+    type: Literal["thinking"] = "thinking"
+    text: str
+
+
+class Token(BaseFrame):
+    """A piece of the answer: a delta, never the whole."""
+
+    type: Literal["token"] = "token"
+    text: str
+
+
+class Citation(BaseFrame, CitationData):
+    """A marker that the token frame before it holds."""
+
+    type: Literal["citation"] = "citation"
+    is_new: bool
+    source: Source | None = None
+
+
+class Warning(BaseFrame):  # noqa: A001 - the name of the frame on the wire
+    """Something went wrong and is being retried."""
+
+    type: Literal["warning"] = "warning"
+    code: str
+    message: str
+    retry: int = 0
+    retry_in_ms: int = 0
+
+
+class Error(BaseFrame):
+    """Terminal; with `run` null it refuses a request and ends no run."""
+
+    type: Literal["error"] = "error"
+    code: str
+    message: str
+    recoverable: bool
+    ask: str | None = None
+
+
+class Usage(BaseModel):
+    """Tokens the provider charged for, where it says so."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+class Done(BaseFrame):
+    """Terminal: the whole answer, equal to all token texts joined."""
+
+    type: Literal["done"] = "done"
+    message_id: UUID | None = None
+    finish_reason: FinishReason
+    answer: str
+    citations: list[CitationData]
+    usage: Usage = Usage()
+    timings: dict[str, int] = {}
+
+
+class Snapshot(BaseFrame):
+    """Replaces all text the client has; its `seq` says up to which frame."""
+
+    type: Literal["snapshot"] = "snapshot"
+    text: str
+    citations: list[CitationData]
+
+
+Frame = Annotated[
+    Status
+    | SearchResults
+    | Thinking
+    | Token
+    | Citation
+    | Warning
+    | Error
+    | Done
+    | Snapshot,
+    Field(discriminator="type"),
+]
+FrameAdapter: TypeAdapter[Frame] = TypeAdapter(Frame)
+TERMINAL = (Done, Error)
+
+
+class BaseMessage(BaseModel):
+    """What a client sends; htmx adds a HEADERS key, and unknown keys are ignored."""
+
+    model_config = ConfigDict(extra="ignore")
+
+
+QuestionText = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=QUESTION_MAX_CHARS),
+]
+
+
+class Ask(BaseMessage):
+    """Ask a question; the same `id` sent twice asks once."""
+
+    type: Literal["ask"]
+    text: QuestionText
+    id: Annotated[str, StringConstraints(max_length=64)] | None = None
+    conversation: UUID | None = None
+    assistant: str | None = None
+    collections: list[str] | None = None
+    model: str | None = None
+    settings: dict[str, Any] | None = None
+
+
+class Stop(BaseMessage):
+    """Stop a run; with neither field, the newest active run of this socket."""
+
+    type: Literal["stop"]
+    run: UUID | None = None
+    ask: str | None = None
+
+
+class Resume(BaseMessage):
+    """Follow a run from the frame after number `after`."""
+
+    type: Literal["resume"]
+    run: UUID
+    after: Annotated[int, Field(ge=0)] = 0
+
+
+class Watch(BaseMessage):
+    """Follow any run in a conversation, whoever asked."""
+
+    type: Literal["watch"]
+    conversation: UUID
+
+
+class Prefetch(BaseMessage):
+    """Prepare an answer to what is being typed; starts nothing."""
+
+    type: Literal["prefetch"]
+    text: Annotated[str, StringConstraints(max_length=QUESTION_MAX_CHARS)]
+    conversation: UUID | None = None
+
+
+class Ack(BaseMessage):
+    """The highest frame number the client has taken in."""
+
+    type: Literal["ack"]
+    run: UUID
+    seq: Annotated[int, Field(ge=0)]
+
+
+ClientMessage = Annotated[
+    Ask | Stop | Resume | Watch | Prefetch | Ack, Field(discriminator="type")
+]
+ClientMessageAdapter: TypeAdapter[ClientMessage] = TypeAdapter(ClientMessage)

@@ -1,0 +1,176 @@
+"""Settings, all from the environment or `.env`; docs/settings.md lists what can be set."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import environ
+
+from ragsite import backends, postgres, secret
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+env = environ.Env()
+env.read_env(BASE_DIR / ".env")
+
+# Everything the site writes: the embedded database, models, uploads, the secret key.
+STATE_DIR = postgres.state_dir(BASE_DIR)
+
+PUBLIC_URL = env.str("PUBLIC_URL", default="")
+_public = urlsplit(PUBLIC_URL)
+_https = _public.scheme == "https"
+
+DEBUG = env.bool("DEBUG", default=False)
+SECRET_KEY = env.str("SECRET_KEY", default="") or secret.key(STATE_DIR)
+ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["127.0.0.1", "localhost", "[::1]"])
+CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
+if _public.hostname:
+    ALLOWED_HOSTS.append(_public.hostname)
+    CSRF_TRUSTED_ORIGINS.append(f"{_public.scheme}://{_public.netloc}")
+
+# With an https address the site is behind a proxy that ends TLS.
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if _https else None
+SECURE_SSL_REDIRECT = _https
+SECURE_REDIRECT_EXEMPT = [r"^healthz$"]
+SECURE_HSTS_SECONDS = env.int("SECURE_HSTS_SECONDS", default=31_536_000 if _https else 0)
+SECURE_HSTS_INCLUDE_SUBDOMAINS = _https
+SECURE_HSTS_PRELOAD = _https
+SESSION_COOKIE_SECURE = _https
+CSRF_COOKIE_SECURE = _https
+CSRF_COOKIE_HTTPONLY = False
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+
+INSTALLED_APPS = [
+    "daphne",
+    "servestatic",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.humanize",
+    "django.contrib.messages",
+    "django.contrib.postgres",
+    "django.contrib.sessions",
+    "django.contrib.staticfiles",
+    "channels",
+    "django_htmx",
+    "procrastinate.contrib.django",
+    "retrieval",
+    "chat",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "servestatic.middleware.ServeStaticMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+
+ROOT_URLCONF = "ragsite.urls"
+ASGI_APPLICATION = "ragsite.asgi.application"
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "/"
+LOGOUT_REDIRECT_URL = "login"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+DATABASE_URL = env.str("DATABASE_URL", default="")
+DATABASES = {
+    "default": env.db_url("DATABASE_URL") if DATABASE_URL else postgres.database(STATE_DIR)
+}
+DATABASES["default"] |= {
+    "ENGINE": "django.db.backends.postgresql",
+    "CONN_MAX_AGE": 0,
+    # Processes x pools must stay well below PostgreSQL's max_connections (100).
+    "OPTIONS": {"pool": {"min_size": 0, "max_size": 10, "timeout": 10}},
+}
+EMBEDDED_POSTGRES = not DATABASE_URL
+# Threads that run the ORM for sockets and runs; fewer than the pool has connections.
+DATABASE_THREADS = 8
+
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
+
+CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
+
+LANGUAGE_CODE = "en"
+TIME_ZONE = env.str("TIME_ZONE", default="UTC")
+USE_I18N = True
+USE_TZ = True
+
+STATIC_URL = "/static/"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STATIC_ROOT = STATE_DIR / "static"
+MEDIA_ROOT = STATE_DIR / "media"
+MODEL_DIR = STATE_DIR / "models"
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "ragsite.staticfiles.HashedStaticFilesStorage"},
+}
+
+# Uploads: larger files are refused while they stream in.
+UPLOAD_MAX_BYTES = env.int("UPLOAD_MAX_BYTES", default=100 * 2**20)
+UPLOAD_MAX_FILES = env.int("UPLOAD_MAX_FILES", default=100)
+DATA_UPLOAD_MAX_NUMBER_FILES = UPLOAD_MAX_FILES
+EXTRACTION_TIMEOUT_SECONDS = env.int("EXTRACTION_TIMEOUT_SECONDS", default=120)
+EXTRACTION_MEMORY_BYTES = env.int("EXTRACTION_MEMORY_BYTES", default=2 * 2**30)
+
+# Which embedder, reranker and generator: by EMBEDDER, RERANKER, GENERATOR … or spelt out here.
+RAG_BACKENDS = backends.from_environment(env)
+
+# Best relevance below which the documents do not hold the answer; the reranker's own when unset.
+ANSWER_THRESHOLD = env.float("ANSWER_THRESHOLD", default=None)
+# Tokens of passages that go into a prompt.
+CONTEXT_TOKENS = env.int("CONTEXT_TOKENS", default=3000)
+
+# A run goes on this long after its last reader left.
+RUN_GRACE_SECONDS = env.float("RUN_GRACE_SECONDS", default=30.0)
+# A run whose process has not renewed its lease for this long is interrupted.
+RUN_LEASE_SECONDS = 10.0
+# Tokens that arrive within this time share a frame; the first goes out at once.
+TOKEN_FRAME_SECONDS = env.int("TOKEN_FRAME_MS", default=40) / 1000
+# What was streamed is saved at most this much later.
+RUN_SAVE_SECONDS = 0.25
+# How long a provider may be silent: before the first token, and between tokens.
+PROVIDER_CONNECT_TIMEOUT = env.float("PROVIDER_CONNECT_TIMEOUT", default=10.0)
+PROVIDER_FIRST_TOKEN_TIMEOUT = env.float("PROVIDER_FIRST_TOKEN_TIMEOUT", default=60.0)
+PROVIDER_TOKEN_TIMEOUT = env.float("PROVIDER_TOKEN_TIMEOUT", default=30.0)
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": env.str("LOG_LEVEL", default="INFO")},
+    "loggers": {
+        "django": {"handlers": ["stderr"], "level": "WARNING", "propagate": False},
+        "httpx": {"level": "WARNING"},
+        "procrastinate": {"level": "WARNING"},
+    },
+}
