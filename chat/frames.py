@@ -18,7 +18,7 @@ SourceType = Literal["chunk", "graph", "web"]
 
 
 class Source(BaseModel):
-    """A passage that was found, as shown to people; `index` is null when it is not in the prompt."""
+    """A passage that was found; `index` is null when it is not in the prompt."""
 
     index: int | None
     source_type: SourceType = "chunk"
@@ -157,15 +157,7 @@ class Snapshot(BaseFrame):
 
 
 Frame = Annotated[
-    Status
-    | SearchResults
-    | Thinking
-    | Token
-    | Citation
-    | Warning
-    | Error
-    | Done
-    | Snapshot,
+    Status | SearchResults | Thinking | Token | Citation | Warning | Error | Done | Snapshot,
     Field(discriminator="type"),
 ]
 FrameAdapter: TypeAdapter[Frame] = TypeAdapter(Frame)
@@ -236,7 +228,5 @@ class Ack(BaseMessage):
     seq: Annotated[int, Field(ge=0)]
 
 
-ClientMessage = Annotated[
-    Ask | Stop | Resume | Watch | Prefetch | Ack, Field(discriminator="type")
-]
+ClientMessage = Annotated[Ask | Stop | Resume | Watch | Prefetch | Ack, Field(discriminator="type")]
 ClientMessageAdapter: TypeAdapter[ClientMessage] = TypeAdapter(ClientMessage)

@@ -104,9 +104,7 @@ class Run(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="runs")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
-    question = models.OneToOneField(
-        Message, on_delete=models.CASCADE, related_name="asked_by_run"
-    )
+    question = models.OneToOneField(Message, on_delete=models.CASCADE, related_name="asked_by_run")
     answer = models.OneToOneField(Message, on_delete=models.CASCADE, related_name="run")
     ask_id = models.CharField(max_length=64, null=True, blank=True)  # noqa: DJ001 - unique if set
     state = models.CharField(max_length=20, choices=RunState.choices, default=RunState.QUEUED)
@@ -168,7 +166,9 @@ class Candidate(models.Model):
 
     class Meta:
         ordering = ("run", "rank")
-        constraints = (models.UniqueConstraint(fields=["run", "rank"], name="one_candidate_a_rank"),)
+        constraints = (
+            models.UniqueConstraint(fields=["run", "rank"], name="one_candidate_a_rank"),
+        )
 
 
 class Citation(models.Model):

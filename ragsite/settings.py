@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from urllib.parse import urlsplit
 
-import environ
-
 from ragsite import backends, postgres, secret
-
-BASE_DIR = Path(__file__).resolve().parent.parent
-env = environ.Env()
-env.read_env(BASE_DIR / ".env")
+from ragsite.environment import BASE_DIR, env
 
 # Everything the site writes: the embedded database, models, uploads, the secret key.
 STATE_DIR = postgres.state_dir(BASE_DIR)

@@ -102,7 +102,9 @@ class Stage(models.TextChoices):
 
 def stored_name(version: DocumentVersion, filename: str) -> str:
     """Name the stored file by its version's id: nothing of an uploaded name reaches the disk."""
-    return f"documents/{version.id}{Path(filename).suffix.lower()[:10] if filename.isascii() else ''}"
+    return (
+        f"documents/{version.id}{Path(filename).suffix.lower()[:10] if filename.isascii() else ''}"
+    )
 
 
 class DocumentVersion(models.Model):
@@ -148,15 +150,11 @@ class ChunkQuerySet(models.QuerySet["Chunk"]):
 
     def visible_to(self, user: User | AnonymousUser) -> ChunkQuerySet:
         """Keep chunks in collections that `user` may search."""
-        return self.filter(
-            version__document__collection__in=Collection.objects.visible_to(user)
-        )
+        return self.filter(version__document__collection__in=Collection.objects.visible_to(user))
 
     def ready(self) -> ChunkQuerySet:
         """Keep chunks of current versions of enabled documents."""
-        return self.filter(
-            version__current_of__isnull=False, version__current_of__enabled=True
-        )
+        return self.filter(version__current_of__isnull=False, version__current_of__enabled=True)
 
 
 class Chunk(models.Model):

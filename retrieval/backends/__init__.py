@@ -1,0 +1,56 @@
+"""The configured embedder, reranker and generator.
+
+Callers import this module and `retrieval.backends.base`, never a vendor's module.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any, cast
+
+from django.conf import settings
+from django.core.signals import setting_changed
+from django.utils.module_loading import import_string
+
+from retrieval.backends import clients
+
+if TYPE_CHECKING:
+    from retrieval.backends.base import Embedder, Generator, Reranker
+
+aclose = clients.aclose
+
+
+def embedder() -> Embedder:
+    """Return the configured embedder; every call returns the same one."""
+    return cast("Embedder", _load("embedder"))
+
+
+def reranker() -> Reranker | None:
+    """Return the configured reranker, or None when reranking is turned off."""
+    return cast("Reranker | None", _load("reranker"))
+
+
+def generator() -> Generator:
+    """Return the configured generator; every call returns the same one."""
+    return cast("Generator", _load("generator"))
+
+
+@cache
+def _load(role: str) -> object:
+    """Make the backend of a role.
+
+    Raises ImportError if its class cannot be imported: a package it needs may be missing.
+    """
+    config = settings.RAG_BACKENDS[role]
+    if config["BACKEND"] is None:
+        return None
+    return import_string(config["BACKEND"])(**config.get("OPTIONS", {}))
+
+
+def _forget(*, setting: str, **_: Any) -> None:
+    """Let tests that override RAG_BACKENDS get the backends they ask for."""
+    if setting == "RAG_BACKENDS":
+        _load.cache_clear()
+
+
+setting_changed.connect(_forget)
