@@ -1,0 +1,94 @@
+"""Terms: what a text is searched by. Documents and questions are taken apart the same way."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from itertools import pairwise
+
+from retrieval.text import language as languages
+from retrieval.text.folding import fold
+
+TERM_MAX_CHARS = 64
+
+# Combining marks are part of a word (the vowels of Devanagari, say), but not of `\w`.
+_marks = "".join(
+    chr(point) for point in range(0x300, 0x3100) if unicodedata.category(chr(point))[0] == "M"
+)
+_word = rf"(?:[^\W_]|[{_marks}])+"
+# Parts of a name, number or address that belong together: AB-1234, 1.2.3, user@example.com, C++.
+_token = re.compile(rf"{_word}(?:[-‐‑._@/:+&]{_word})*(?:\+\+|#(?!\w))?")
+_part = re.compile(_word)
+# Scripts written without spaces: Han, kana, Thai, Lao, Myanmar, Khmer.
+_unspaced = re.compile(
+    "[\u2e80-\u2fdf\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\U00020000-\U0003ffff]+"
+)
+# it's, don't, the city's: what follows the apostrophe says nothing.
+_clitic = re.compile(r"(?<=\w)['’](?:s|t|ll|re|ve|d|m)\b")
+_hyphens = re.compile("[-‐‑]")
+
+
+def words(text: str) -> list[str]:
+    """Return the folded words of a text in order, identifiers whole and in parts.
+
+    A run of a script written without spaces is returned as one word.
+    """
+    found: list[str] = []
+    for token in _token.findall(_clitic.sub("", fold(text))):
+        for piece in _split_scripts(token):
+            if piece.isalnum():
+                found.append(piece[:TERM_MAX_CHARS])
+                continue
+            parts = _part.findall(piece)
+            # E-mail is email, AB-1234 is AB1234; dots and slashes stay: 1.2.3 is not 123.
+            whole = _hyphens.sub("", piece)
+            found += [part[:TERM_MAX_CHARS] for part in dict.fromkeys([*parts, whole])]
+    return found
+
+
+def index_terms(text: str, language: str) -> list[str]:
+    """Return what a document's text is found by: stems, and characters in ones and twos."""
+    return stems(words(text), language, singles=True)
+
+
+def query_terms(text: str, language: str) -> list[str]:
+    """Return what a question searches for, stop words left out unless there is nothing else.
+
+    In scripts written without spaces these are pairs of characters, or a single one.
+    """
+    found = words(text)
+    return stems(content(found, languages.guess(found)), language, singles=False)
+
+
+def content(found: list[str], language: str) -> list[str]:
+    """Return the words that are no stop words of a language; all of them if none are left."""
+    stop = languages.stop_words(language)
+    return [word for word in found if word not in stop] or found
+
+
+def stems(found: list[str], language: str, *, singles: bool) -> list[str]:
+    """Return the stems of words; of unspaced script its pairs of characters.
+
+    With `singles` its characters too.
+    """
+    terms: list[str] = []
+    for word, stem in zip(found, languages.stem(found, language), strict=True):
+        if _unspaced.match(word):
+            pairs = [a + b for a, b in pairwise(word)]
+            terms += [*word, *pairs] if singles else pairs or [word]
+        else:
+            terms.append(stem)
+    return terms
+
+
+def _split_scripts(token: str) -> list[str]:
+    """Part what is written without spaces from the words and numbers it is written next to."""
+    if not _unspaced.search(token):
+        return [token]
+    pieces: list[str] = []
+    end = 0
+    for run in _unspaced.finditer(token):
+        pieces += [token[end : run.start()], run.group()]
+        end = run.end()
+    return [piece for piece in [*pieces, token[end:]] if _part.search(piece)]
