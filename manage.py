@@ -2,23 +2,30 @@
 """Django's command line; finds or starts the embedded PostgreSQL first where it is used."""
 
 import os
+import signal
 import sys
+from types import FrameType
 
 from django.core.management import execute_from_command_line
 
 from ragsite import postgres
-from ragsite.environment import BASE_DIR, env
 
 WITHOUT_DATABASE = {"", "help", "version", "check", "collectstatic", "diffsettings"}
+
+
+def end(number: int, frame: FrameType | None) -> None:
+    """End as at the end of the program, so that the embedded server is let go of."""
+    sys.exit(128 + number)
 
 
 def main() -> None:
     """Run a management command."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "ragsite.settings")
+    signal.signal(signal.SIGTERM, end)
     command = next((word for word in sys.argv[1:] if not word.startswith("-")), "")
-    if command not in WITHOUT_DATABASE and not env.str("DATABASE_URL", default=""):
+    if command not in WITHOUT_DATABASE:
         try:
-            postgres.use(postgres.state_dir(BASE_DIR))
+            postgres.ensure()
         except postgres.PostgresError as error:
             sys.exit(f"The embedded PostgreSQL did not start: {error}")
     execute_from_command_line(sys.argv)

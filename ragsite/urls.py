@@ -1,17 +1,13 @@
 """Addresses of the site."""
 
 from django.contrib import admin
-from django.http import HttpRequest, HttpResponse
 from django.urls import include, path
 
-
-def healthz(request: HttpRequest) -> HttpResponse:
-    """Answer 200 when the site is up."""
-    return HttpResponse("ok", content_type="text/plain")
-
+from ragsite.health import healthz
 
 urlpatterns = [
     path("healthz", healthz),
     path("accounts/", include("django.contrib.auth.urls")),
     path("admin/", admin.site.urls),
+    path("", include("chat.urls")),
 ]

@@ -1,0 +1,31 @@
+"""The site as an ASGI application: pages over HTTP, questions and answers over a WebSocket."""
+
+import os
+from typing import Any, cast
+
+from channels.auth import AuthMiddlewareStack
+from channels.routing import ProtocolTypeRouter, URLRouter
+from channels.security.websocket import AllowedHostsOriginValidator, WebsocketDenier
+from django.core.asgi import get_asgi_application
+from django.urls import re_path
+
+from ragsite import postgres
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "ragsite.settings")
+postgres.ensure()
+pages = get_asgi_application()
+
+try:
+    from chat.routing import websocket_urlpatterns
+except ModuleNotFoundError:
+    websocket_urlpatterns = []
+
+unknown: Any = re_path("", cast("Any", WebsocketDenier.as_asgi()))
+sockets = URLRouter([*websocket_urlpatterns, unknown])
+
+application = ProtocolTypeRouter(
+    {
+        "http": pages,
+        "websocket": AllowedHostsOriginValidator(AuthMiddlewareStack(sockets)),
+    }
+)
