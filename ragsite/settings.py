@@ -11,6 +11,9 @@ from ragsite.state import state_dir
 # Everything the site writes: the embedded database, models, uploads, the secret key.
 STATE_DIR = state_dir(BASE_DIR)
 
+# Where `manage.py web` listens, and the address people use when that is another.
+WEB_HOST = env.str("HOST", default="127.0.0.1")
+WEB_PORT = env.int("PORT", default=8000)
 PUBLIC_URL = env.str("PUBLIC_URL", default="")
 _public = urlsplit(PUBLIC_URL)
 _https = _public.scheme == "https"
@@ -120,6 +123,7 @@ USE_I18N = True
 USE_TZ = True
 
 STATIC_URL = "/static/"
+SERVESTATIC_ALLOW_ALL_ORIGINS = False
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STATIC_ROOT = STATE_DIR / "static"
 MEDIA_ROOT = STATE_DIR / "media"
@@ -165,6 +169,7 @@ LOGGING = {
     "root": {"handlers": ["stderr"], "level": env.str("LOG_LEVEL", default="INFO")},
     "loggers": {
         "django": {"handlers": ["stderr"], "level": "WARNING", "propagate": False},
+        "daphne": {"level": "WARNING"},
         "httpx": {"level": "WARNING"},
         "procrastinate": {"level": "WARNING"},
     },
