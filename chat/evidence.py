@@ -1,0 +1,126 @@
+"""The evidence of an answer, for people: its sources, and passages in their surroundings."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.db.models import Prefetch, QuerySet
+from django.db.models.functions import Substr
+
+from chat.models import Candidate, Citation, Message, Role
+from retrieval.models import Chunk, DocumentVersion
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import AnonymousUser, User
+
+# Code points of the document shown on either side of a passage.
+SURROUNDING_CHARS = 1500
+# The score that says most comes first.
+SCORE_STAGES = ("rerank", "relevance_score", "fused", "vector")
+
+
+@dataclass(frozen=True)
+class Source:
+    """A candidate of a run; `ordinal` is its first citation's in the answer, None if uncited."""
+
+    candidate: Candidate
+    ordinal: int | None
+
+    @property
+    def relevance(self) -> float | None:
+        """How relevant it was found, in [0, 1], by the last stage that said so."""
+        scores = self.candidate.scores
+        score = next((scores[stage] for stage in SCORE_STAGES if stage in scores), None)
+        return None if score is None else min(1.0, max(0.0, score))
+
+
+@dataclass(frozen=True)
+class Excerpt:
+    """A passage in its document: `before`, then the passage with its quote, then `after`."""
+
+    before: str
+    lead: str
+    quote: str
+    trail: str
+    after: str
+
+
+def messages() -> QuerySet[Message]:
+    """Return messages with everything that showing them takes, in a fixed number of queries."""
+    candidates = Candidate.objects.select_related("chunk__version__document__collection").defer(
+        "chunk__text", "chunk__fulltext", "chunk__version__text"
+    )
+    return Message.objects.select_related("run").prefetch_related(
+        "citations", Prefetch("run__candidates", candidates)
+    )
+
+
+def sources(message: Message) -> tuple[list[Source], list[Source]]:
+    """Return the cited sources of an answer, in order of their numbers, and the others by rank."""
+    run = getattr(message, "run", None)
+    if message.role != Role.ASSISTANT or run is None:
+        return [], []
+    ordinals: dict[int, int] = {}
+    for citation in message.citations.all():
+        ordinals.setdefault(citation.index, citation.ordinal)
+    every = [
+        Source(candidate, None if candidate.index is None else ordinals.get(candidate.index))
+        for candidate in run.candidates.all()
+    ]
+    cited = [source for source in every if source.ordinal is not None]
+    cited.sort(key=lambda source: source.candidate.index or 0)
+    return cited, [source for source in every if source.ordinal is None]
+
+
+def excerpt(chunk: Chunk | None, quote: str, user: User | AnonymousUser) -> Excerpt | None:
+    """Cut `chunk` with its surroundings out of its version's text and find `quote` in it.
+
+    None when the chunk is gone or `user` may no longer see it.
+    """
+    if chunk is None or not Chunk.objects.visible_to(user).filter(pk=chunk.pk).exists():
+        return None
+    start = max(0, chunk.char_start - SURROUNDING_CHARS)
+    length = chunk.char_end + SURROUNDING_CHARS - start
+    text = (
+        DocumentVersion.objects.filter(pk=chunk.version_id)
+        .values_list(Substr("text", start + 1, length), flat=True)
+        .get()
+    )
+    before = text[: chunk.char_start - start]
+    passage = text[chunk.char_start - start : chunk.char_end - start]
+    after = text[chunk.char_end - start :]
+    from_, to = _find(quote, passage)
+    return Excerpt(
+        before=before if start == 0 else _from_word(before),
+        lead=passage[:from_],
+        quote=passage[from_:to],
+        trail=passage[to:],
+        after=after if len(after) < SURROUNDING_CHARS else _to_word(after),
+    )
+
+
+def citation_of(message: Message, ordinal: int) -> Citation | None:
+    """Return a citation with its document, or None while it is not stored yet."""
+    return (
+        Citation.objects.filter(message=message, ordinal=ordinal)
+        .select_related("chunk", "version__document__collection")
+        .defer("chunk__fulltext", "version__text")
+        .first()
+    )
+
+
+def _find(quote: str, passage: str) -> tuple[int, int]:
+    """Return where `quote` stands in `passage`, white space aside; (0, 0) if it does not."""
+    words = quote.strip("… ").split()
+    found = re.search(r"\s+".join(map(re.escape, words)), passage) if words else None
+    return found.span() if found else (0, 0)
+
+
+def _from_word(text: str) -> str:
+    return "…" + text[len(text.split(maxsplit=1)[0]) + 1 :] if text.strip() else text
+
+
+def _to_word(text: str) -> str:
+    return text.rsplit(maxsplit=1)[0] + "…" if text.strip() else text

@@ -1,0 +1,87 @@
+"""What the chat's templates need to say about conversations and answers."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from django import template
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.html import format_html
+
+from chat import evidence
+from chat.models import ACTIVE, Conversation, Message, Run, RunState
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from django.utils.safestring import SafeString
+
+register = template.Library()
+
+
+@register.simple_tag
+def icon(name: str) -> SafeString:
+    """Draw an icon of the page's sprite; its meaning is said by the text beside it."""
+    return format_html(
+        '<svg class="icon" aria-hidden="true"><use href="#icon-{}"></use></svg>', name
+    )
+
+
+@register.filter
+def by_period(conversations: Iterable[Conversation]) -> list[tuple[str, list[Conversation]]]:
+    """Group conversations, newest first, into Today, Yesterday, Last 7 days and months."""
+    today = timezone.localdate()
+    groups = groupby(conversations, lambda one: period(timezone.localdate(one.updated_at), today))
+    return [(name, list(group)) for name, group in groups]
+
+
+def period(day: date, today: date) -> str:
+    """Name the time in which `day` lies, as seen from `today`."""
+    if day >= today:
+        return "Today"
+    if day == today - timedelta(days=1):
+        return "Yesterday"
+    if day > today - timedelta(days=7):
+        return "Last 7 days"
+    return date_format(day, "F" if day.year == today.year else "F Y")
+
+
+@register.filter
+def answer_state(message: Message | None) -> str:
+    """Return an answer's state as the page's scripts name it; None is one about to begin."""
+    if not message:
+        return "searching"
+    run: Run | None = getattr(message, "run", None)
+    if run is None:
+        return "done"
+    if run.state in ACTIVE:
+        return "searching"
+    if run.state == RunState.COMPLETED:
+        return run.finish_reason if run.finish_reason in ("no_answer", "length") else "done"
+    return run.state
+
+
+@register.filter
+def citation_data(message: Message) -> list[dict[str, Any]]:
+    """Return an answer's citations as its frames carried them, for the page's renderer."""
+    return [
+        {
+            "index": citation.index,
+            "title": citation.title,
+            "page": citation.page,
+            "quote": citation.quote,
+            "span": [citation.span_start, citation.span_end],
+        }
+        for citation in message.citations.all()
+    ]
+
+
+@register.inclusion_tag("chat/_source_list.html")
+def source_list(message: Message) -> dict[str, Any]:
+    """List the sources of an answer: the cited first, then what else was found, folded."""
+    cited, others = evidence.sources(message)
+    related = not cited and answer_state(message) == "no_answer"
+    return {"message": message, "cited": cited, "others": others, "related": related}

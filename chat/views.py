@@ -1,0 +1,236 @@
+"""The chat page, and the partials that htmx fetches for it.
+
+Everything is limited to the person's own conversations: another's do not exist for them.
+"""
+
+from __future__ import annotations
+
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
+
+from django.contrib.auth.views import redirect_to_login
+from django.core.paginator import Paginator
+from django.db.models import Count, Q
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_safe
+from django_htmx.http import HttpResponseClientRedirect
+
+from chat import evidence
+from chat.models import ACTIVE, Assistant, Candidate, Conversation, Message, Role
+from retrieval import backends
+from retrieval.models import Collection, Document, Stage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from uuid import UUID
+
+    from django.contrib.auth.models import User
+    from django.db.models import QuerySet
+    from django_htmx.middleware import HtmxDetails
+
+    class MemberRequest(HttpRequest):
+        """A request of someone signed in."""
+
+        user: User
+        htmx: HtmxDetails
+
+
+P = ParamSpec("P")
+
+CONVERSATIONS_A_PAGE = 60
+TITLE_MAX_CHARS = 200
+# While fewer documents than this were ever ready, sample questions wait for those in the queue.
+FEW_DOCUMENTS = 10
+IN_PROGRESS = (Stage.QUEUED, Stage.EXTRACTING, Stage.CHUNKING, Stage.EMBEDDING)
+
+
+def member_required(
+    view: Callable[Concatenate[MemberRequest, P], HttpResponse],
+) -> Callable[Concatenate[MemberRequest, P], HttpResponse]:
+    """Send who is not signed in to the sign-in page; of htmx's requests, the whole page."""
+
+    @wraps(view)
+    def wrapped(request: MemberRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+        if request.user.is_authenticated:
+            return view(request, *args, **kwargs)
+        if request.htmx:
+            return HttpResponseClientRedirect(reverse("login"))
+        return redirect_to_login(request.get_full_path())
+
+    return wrapped
+
+
+@require_safe
+@member_required
+def conversation(request: MemberRequest, conversation_id: UUID | None = None) -> HttpResponse:
+    """Show a conversation, or an empty page for a new one."""
+    current = None
+    if conversation_id:
+        current = get_object_or_404(_conversations(request), pk=conversation_id)
+    context = {
+        "conversation": current,
+        "messages": evidence.messages().filter(conversation=current) if current else (),
+        "assistant": _assistant(current),
+        "quotes_only": backends.generator().quotes_only,
+        "theme": request.COOKIES.get("theme", "system"),
+        "sidebar_closed": request.COOKIES.get("sidebar") == "closed",
+        **_sidebar(request, "1", str(conversation_id or "")),
+    }
+    if current is None:
+        context |= _document_status(request)
+    return render(request, "chat/conversation.html", context)
+
+
+@require_safe
+@member_required
+def message(request: MemberRequest, message_id: UUID) -> HttpResponse:
+    """Show a question or an answer as the page does."""
+    found = _message(request, message_id)
+    context = {
+        "message": found,
+        "assistant": _assistant(found.conversation),
+        # The answer's end may be stored a moment after its last frame was sent.
+        "poll": True,
+    }
+    name = "question" if found.role == Role.USER else "answer"
+    return render(request, f"chat/_{name}.html", context)
+
+
+@require_safe
+@member_required
+def sources(request: MemberRequest, message_id: UUID) -> HttpResponse:
+    """List what an answer rests on: the cited first, then what else was found."""
+    return render(request, "chat/_sources.html", {"message": _message(request, message_id)})
+
+
+@require_safe
+@member_required
+def citation(request: MemberRequest, message_id: UUID, ordinal: int) -> HttpResponse:
+    """Show the passage that a citation points to, with the sentence marked."""
+    answer = _message(request, message_id)
+    found = evidence.citation_of(answer, ordinal)
+    if found is None:
+        if answer.run.state in ACTIVE:
+            return render(request, "chat/_passage_soon.html")
+        raise Http404
+    count = answer.citations.count()
+    context = {
+        "message": answer,
+        "item": found,
+        "version": found.version,
+        "quote": found.quote,
+        "excerpt": evidence.excerpt(found.chunk, found.quote, request.user),
+        "previous": ordinal - 1 if ordinal else None,
+        "next": ordinal + 1 if ordinal + 1 < count else None,
+        "position": f"{ordinal + 1} of {count}",
+    }
+    return render(request, "chat/_passage.html", context)
+
+
+@require_safe
+@member_required
+def source(request: MemberRequest, message_id: UUID, rank: int) -> HttpResponse:
+    """Show a passage that was found but not cited."""
+    candidates = Candidate.objects.select_related("chunk__version__document__collection")
+    found = get_object_or_404(
+        candidates.defer("chunk__fulltext", "chunk__version__text"),
+        run__answer=_message(request, message_id),
+        rank=rank,
+    )
+    context = {
+        "item": found,
+        "version": found.chunk.version if found.chunk else None,
+        "quote": found.snippet,
+        "excerpt": evidence.excerpt(found.chunk, "", request.user),
+    }
+    return render(request, "chat/_passage.html", context)
+
+
+@require_safe
+@member_required
+def sidebar(request: MemberRequest) -> HttpResponse:
+    """List conversations, the newest first, a page at a time."""
+    context = _sidebar(request, request.GET.get("page", "1"), request.GET.get("current", ""))
+    return render(request, "chat/_conversations.html", context)
+
+
+@require_http_methods(["GET", "POST"])
+@member_required
+def rename(request: MemberRequest, conversation_id: UUID) -> HttpResponse:
+    """Offer a field for a conversation's title in its place, then take the new one."""
+    found = get_object_or_404(_conversations(request), pk=conversation_id)
+    context: dict[str, Any] = {"item": found, "title_max_chars": TITLE_MAX_CHARS}
+    if request.method == "GET":
+        return render(request, "chat/_rename.html", context)
+    title = " ".join(request.POST.get("title", "").split())[:TITLE_MAX_CHARS]
+    if title:
+        found.title = title
+        # A new name is no new activity: updated_at stays.
+        Conversation.objects.filter(pk=found.pk).update(title=title)
+    opened = _is_open(request, found)
+    context |= {"current": str(found.pk) if opened else "", "renamed": opened}
+    return render(request, "chat/_conversation_item.html", context)
+
+
+@require_http_methods(["POST", "DELETE"])
+@member_required
+def delete(request: MemberRequest, conversation_id: UUID) -> HttpResponse:
+    """Delete a conversation; who has it open goes to a new one."""
+    found = get_object_or_404(_conversations(request), pk=conversation_id)
+    was_open = _is_open(request, found)
+    found.delete()
+    return HttpResponseClientRedirect(reverse("chat:new")) if was_open else HttpResponse()
+
+
+@require_safe
+@member_required
+def document_status(request: MemberRequest) -> HttpResponse:
+    """Say how many documents are ready, and offer questions once they are."""
+    context = {"assistant": _assistant(None), **_document_status(request)}
+    return render(request, "chat/_document_status.html", context)
+
+
+def _conversations(request: MemberRequest) -> QuerySet[Conversation]:
+    return Conversation.objects.filter(user=request.user)
+
+
+def _message(request: MemberRequest, message_id: UUID) -> Message:
+    messages = evidence.messages().select_related("run", "conversation__assistant")
+    return get_object_or_404(messages, pk=message_id, conversation__user=request.user)
+
+
+def _assistant(conversation: Conversation | None) -> Assistant | None:
+    if conversation and conversation.assistant:
+        return conversation.assistant
+    return Assistant.objects.filter(is_default=True).first()
+
+
+def _sidebar(request: MemberRequest, page: str, current: str) -> dict[str, Any]:
+    pages = Paginator(_conversations(request), CONVERSATIONS_A_PAGE)
+    return {"page": pages.get_page(page), "current": current}
+
+
+def _is_open(request: MemberRequest, conversation: Conversation) -> bool:
+    """Say whether the page that htmx asks from shows this conversation."""
+    url = request.htmx.current_url_abs_path or ""
+    return url.split("?")[0] == reverse("chat:conversation", args=[conversation.pk])
+
+
+def _document_status(request: MemberRequest) -> dict[str, Any]:
+    documents = Document.objects.filter(
+        enabled=True, collection__in=Collection.objects.visible_to(request.user)
+    )
+    waiting = Q(current_version=None, versions__stage__in=IN_PROGRESS)
+    counts = documents.aggregate(
+        ready=Count("pk", filter=Q(current_version__isnull=False), distinct=True),
+        pending=Count("pk", filter=waiting, distinct=True),
+    )
+    ready, pending = counts["ready"], counts["pending"]
+    return {
+        "ready": ready,
+        "pending": pending,
+        "total": ready + pending,
+        "offer_questions": ready > 0 and (not pending or ready >= FEW_DOCUMENTS),
+    }

@@ -1,0 +1,111 @@
+/**
+ * Citation marks: from spans in the source text, through markdown, to buttons.
+ *
+ * Spans count code points; strings in JavaScript count UTF-16 units. A marker `[n]` that was
+ * cited becomes `[<open>ordinal<close>]` before markdown is parsed (the brackets stay, so that
+ * emphasis around it is read as before), and a button afterwards.
+ */
+
+/** @import { CitationData } from "./types.d.ts" */
+
+const OPEN = "\uE000";
+const CLOSE = "\uE001";
+const PLACEHOLDER = /\[\uE000(\d+)\uE001\]/g;
+
+/**
+ * Advance from a known place: the UTF-16 offset of code point `target`.
+ * @param {string} text
+ * @param {number} target
+ * @param {{ points: number, units: number }} from a place at or before the target
+ */
+export function unitsAt(text, target, from) {
+  let { points, units } = from;
+  for (; points < target && units < text.length; points += 1) {
+    units += /** @type {number} */ (text.codePointAt(units)) > 0xffff ? 2 : 1;
+  }
+  return { points, units };
+}
+
+/** The text of an answer as markdown is to read it: cited markers replaced by placeholders. */
+export class CitedText {
+  constructor() {
+    /** The answer's own text. */
+    this.text = "";
+    /** The same with placeholders. */
+    this.source = "";
+    /** @type {CitationData[]} */
+    this.citations = [];
+    this.place = { points: 0, units: 0 };
+    this.shift = 0;
+  }
+
+  /** @param {string} text */
+  append(text) {
+    this.text += text;
+    this.source += text.replace(/[\uE000\uE001]/g, "\uFFFD");
+  }
+
+  /**
+   * Mark the marker that `citation` spans; they come in order of their spans.
+   * @param {CitationData} citation
+   * @returns {number} where the source changed
+   */
+  cite(citation) {
+    const ordinal = this.citations.push(citation) - 1;
+    const [start, end] = citation.span;
+    if (start < this.place.points) return this.source.length;
+    const from = unitsAt(this.text, start, this.place);
+    const to = unitsAt(this.text, end, from);
+    const marker = this.text.slice(from.units, to.units);
+    if (marker !== `[${citation.index}]`) return this.source.length;
+    const placeholder = `[${OPEN}${ordinal}${CLOSE}]`;
+    const at = from.units + this.shift;
+    this.source =
+      this.source.slice(0, at) + placeholder + this.source.slice(at + marker.length);
+    this.place = to;
+    this.shift += placeholder.length - marker.length;
+    return at;
+  }
+}
+
+/**
+ * Replace the placeholders in `root` by buttons; in code and links by the markers they stand for.
+ * @param {DocumentFragment} root
+ * @param {CitationData[]} citations
+ */
+export function placeMarks(root, citations) {
+  const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+  /** @type {Text[]} */
+  const found = [];
+  while (walker.nextNode()) {
+    const node = /** @type {Text} */ (walker.currentNode);
+    if (node.data.includes(OPEN)) found.push(node);
+  }
+  for (const node of found) {
+    const plain = node.parentElement?.closest("code, a") != null;
+    const parts = node.data.split(PLACEHOLDER);
+    node.replaceWith(
+      ...parts.map((part, position) => {
+        if (position % 2 === 0) return part;
+        const citation = citations[Number(part)];
+        if (!citation) return "";
+        return plain ? `[${citation.index}]` : mark(citation, part);
+      }),
+    );
+  }
+}
+
+/**
+ * @param {CitationData} citation
+ * @param {string} ordinal
+ */
+function mark(citation, ordinal) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "cite";
+  button.dataset.ordinal = ordinal;
+  button.textContent = String(citation.index);
+  const page = citation.page ? `, page ${citation.page}` : "";
+  button.setAttribute("aria-label", `Source ${citation.index}: ${citation.title}${page}`);
+  return button;
+}

@@ -1,0 +1,81 @@
+/**
+ * The form at the bottom: writing, sending, and the stop button in the place of send.
+ */
+
+// A second click of a double click on Send must not stop what it just asked.
+const STOP_DELAY_MS = 400;
+
+/**
+ * @typedef {object} Actions
+ * @property {(text: string, id: string) => void} onAsk
+ * @property {() => void} onStop
+ * @property {() => string | null} conversation
+ */
+
+/** The question form; `setBusy` switches between asking and stopping. */
+export class Composer {
+  /** @param {HTMLFormElement} form */
+  constructor(form) {
+    this.form = form;
+    this.input = /** @type {HTMLTextAreaElement} */ (form.elements.namedItem("text"));
+    this.send = /** @type {HTMLButtonElement} */ (form.querySelector(".send"));
+    this.halt = /** @type {HTMLButtonElement} */ (form.querySelector(".stop"));
+    this.sentAt = -Infinity;
+    this.busy = false;
+    this.input.addEventListener("input", () => this.fit());
+    this.input.addEventListener("keydown", (event) => {
+      const plain = event.key === "Enter" && !event.shiftKey && !event.isComposing;
+      if (!plain) return;
+      event.preventDefault();
+      form.requestSubmit();
+    });
+    this.fit();
+  }
+
+  /** @param {Actions} actions */
+  connect({ onAsk, onStop, conversation }) {
+    this.form.addEventListener("submit", (event) => event.preventDefault());
+    this.form.addEventListener("htmx:wsConfigSend", (event) => {
+      const { detail } = /** @type {CustomEvent} */ (event);
+      const text = this.input.value.trim();
+      if (!text || this.busy) return event.preventDefault();
+      const id = crypto.randomUUID();
+      const current = conversation();
+      detail.headers = null;
+      detail.parameters = { type: "ask", id, text, ...(current && { conversation: current }) };
+      this.input.value = "";
+      this.fit();
+      onAsk(text, id);
+    });
+    this.halt.addEventListener("click", () => {
+      if (performance.now() - this.sentAt >= STOP_DELAY_MS) onStop();
+    });
+  }
+
+  /** @param {boolean} busy */
+  setBusy(busy) {
+    if (busy === this.busy) return;
+    this.busy = busy;
+    if (busy) this.sentAt = performance.now();
+    this.input.disabled = busy;
+    this.send.hidden = busy;
+    this.halt.hidden = !busy;
+    this.halt.disabled = false;
+    this.fit();
+    const idle = !document.activeElement || document.activeElement === document.body;
+    // A touch keyboard would cover the answer that has just come.
+    if (!busy && idle && matchMedia("(pointer: fine)").matches) this.input.focus();
+  }
+
+  stopping() {
+    this.halt.disabled = true;
+  }
+
+  /** Grow with the text; its largest height is the style sheet's matter. */
+  fit() {
+    this.send.disabled = !this.input.value.trim();
+    if (CSS.supports("field-sizing", "content")) return;
+    this.input.style.blockSize = "auto";
+    this.input.style.blockSize = `${this.input.scrollHeight}px`;
+  }
+}

@@ -1,0 +1,252 @@
+/**
+ * The conversation on the page: asks, follows runs, stops them, keeps the page's state.
+ */
+
+/** @import { Frame } from "./types.d.ts" */
+/** @import { Composer } from "./composer.js" */
+
+import { Socket } from "./socket.js";
+import { Turn } from "./turn.js";
+
+/** Holds the page's turns; `root` carries the state and the addresses. */
+export class Conversation {
+  /**
+   * @param {HTMLElement} root
+   * @param {Composer} composer
+   */
+  constructor(root, composer) {
+    this.root = root;
+    this.composer = composer;
+    this.thread = /** @type {HTMLElement} */ (root.querySelector("#thread"));
+    /** @type {Map<string, Turn>} asks that have not become runs yet, and their texts */
+    this.asked = new Map();
+    /** @type {Map<string, Turn>} */
+    this.runs = new Map();
+    /** @type {WeakMap<Element, Turn>} */
+    this.turns = new WeakMap();
+    /** @type {Set<string>} runs whose beginning has been asked for */
+    this.joining = new Set();
+    this.watching = false;
+    this.socket = new Socket(root, {
+      onFrame: (frame) => this.receive(frame),
+      onOpen: () => this.rejoin(),
+    });
+    for (const element of this.thread.querySelectorAll(".answer")) {
+      this.adopt(/** @type {HTMLElement} */ (element));
+    }
+    this.showState(this.active?.state ?? "idle");
+  }
+
+  get id() {
+    return this.root.dataset.conversation || null;
+  }
+
+  get active() {
+    return [...this.asked.values(), ...this.runs.values()].find((turn) => turn.active) ?? null;
+  }
+
+  /** @param {string} path below the chat's own address */
+  url(path) {
+    return `${this.root.dataset.base}${path}`;
+  }
+
+  /** @param {HTMLElement} element */
+  adopt(element) {
+    const turn = Turn.adopt(element);
+    this.turns.set(element, turn);
+    if (turn.run) this.runs.set(turn.run, turn);
+  }
+
+  /**
+   * Show a question and its answer to be; the message itself is sent by the form or `askAgain`.
+   * @param {string} text
+   * @param {string} id the ask's
+   */
+  begin(text, id) {
+    this.root.toggleAttribute("data-new", false);
+    const question = this.clone("question");
+    /** @type {HTMLElement} */ (question.querySelector(".question-text")).textContent = text;
+    const turn = this.answer();
+    turn.element.dataset.askId = id;
+    turn.element.dataset.question = text;
+    this.asked.set(id, turn);
+    this.showState("searching");
+    this.announce("Answering");
+    this.thread.dispatchEvent(new CustomEvent("thread:asked", { bubbles: true }));
+  }
+
+  /** @param {string} text */
+  ask(text) {
+    if (this.active) return;
+    const id = crypto.randomUUID();
+    this.begin(text, id);
+    this.sendAsk(id, text);
+  }
+
+  /** @param {Element} element something in the answer whose question is to be asked again */
+  askAgain(element) {
+    const question = element.closest(".answer")?.previousElementSibling;
+    this.ask(question?.querySelector(".question-text")?.textContent ?? "");
+  }
+
+  /** @param {Element} element something in an answer */
+  turnOf(element) {
+    const answer = element.closest(".answer");
+    return answer ? this.turns.get(answer) : undefined;
+  }
+
+  /**
+   * @param {string} id
+   * @param {string} text
+   */
+  sendAsk(id, text) {
+    this.socket.send({ type: "ask", id, text, ...(this.id && { conversation: this.id }) });
+  }
+
+  stop() {
+    const turn = this.active;
+    if (!turn) return;
+    this.composer.stopping();
+    turn.showStatus("Stopping…");
+    const which = turn.run ? { run: turn.run } : { ask: turn.element.dataset.askId };
+    this.socket.send({ type: "stop", ...which });
+  }
+
+  /** The socket is open, for the first time or again: go on where this page was. */
+  rejoin() {
+    this.watching = false;
+    this.joining.clear();
+    const turn = this.active;
+    if (turn?.run) this.socket.send({ type: "resume", run: turn.run, after: turn.seq });
+    else this.watch();
+    // The same id asks once, so an ask that may have been lost is simply sent again.
+    for (const [id, { element }] of this.asked) this.sendAsk(id, element.dataset.question ?? "");
+  }
+
+  watch() {
+    if (!this.id || this.watching) return;
+    this.watching = true;
+    this.socket.send({ type: "watch", conversation: this.id });
+  }
+
+  /** @param {Frame} frame */
+  receive(frame) {
+    if (frame.run === null) {
+      if (frame.type === "error") this.refused(frame);
+      return;
+    }
+    const turn = this.runs.get(frame.run) ?? this.join(frame.run, frame);
+    if (!turn) return;
+    const place = turn.place(frame);
+    if (place === "gap") this.resumeOnce(frame.run, turn.seq);
+    if (place !== "next") return;
+    this.joining.delete(`${frame.run}/${turn.seq}`);
+    const before = turn.state;
+    turn.receive(frame);
+    if (turn.state !== before || frame.seq === 1) this.showState(turn.state);
+    if (frame.type === "done" || frame.type === "error") this.ended(turn);
+  }
+
+  /**
+   * Ask once for the frames of a run after number `after`.
+   * @param {string} run
+   * @param {number} after
+   */
+  resumeOnce(run, after) {
+    const key = `${run}/${after}`;
+    if (this.joining.has(key)) return;
+    this.joining.add(key);
+    this.socket.send({ type: "resume", run, after });
+  }
+
+  /**
+   * Find or make the turn of a run that this page has not seen before.
+   * @param {string} run
+   * @param {Frame} frame
+   */
+  join(run, frame) {
+    if (frame.type !== "status" || frame.seq !== 1) {
+      this.resumeOnce(run, 0);
+      return null;
+    }
+    let turn = this.asked.get(frame.ask ?? "");
+    if (turn) {
+      this.asked.delete(frame.ask ?? "");
+      if (!this.id && frame.conversation) this.created(frame.conversation);
+    } else {
+      // Asked on another page.
+      if (!this.id || frame.conversation !== this.id) return null;
+      const question = this.clone("question");
+      this.load(question, `messages/${frame.question}/`, ".question", "outerHTML");
+      turn = this.answer();
+    }
+    turn.element.dataset.run = run;
+    this.runs.set(run, turn);
+    return turn;
+  }
+
+  /** @param {Extract<Frame, { type: "error" }>} error */
+  refused(error) {
+    const turn = this.asked.get(error.ask ?? "");
+    if (!turn) return;
+    this.asked.delete(error.ask ?? "");
+    turn.receive({ ...error, seq: 0 });
+    this.ended(turn);
+  }
+
+  /** @param {Turn} turn */
+  ended(turn) {
+    this.showState(turn.state);
+    this.announce(turn.state === "failed" ? "The answer failed" : "Answer complete");
+    this.watch();
+    const { message } = turn.element.dataset;
+    const foot = turn.element.querySelector(".answer-foot");
+    if (message && foot) this.load(foot, `messages/${message}/`, ".answer-foot", "outerHTML");
+  }
+
+  /** @param {string} id */
+  created(id) {
+    this.root.dataset.conversation = id;
+    const address = this.url(`c/${id}/`);
+    history.pushState({}, "", address);
+    this.watching = true;
+    this.root.dispatchEvent(new CustomEvent("conversation:created", { bubbles: true }));
+  }
+
+  /**
+   * @param {Element} target
+   * @param {string} path
+   * @param {string} select
+   * @param {string} swap
+   */
+  load(target, path, select, swap) {
+    window.htmx.ajax("GET", this.url(path), { source: target, target, select, swap });
+  }
+
+  answer() {
+    const turn = new Turn(this.clone("answer"));
+    this.turns.set(turn.element, turn);
+    return turn;
+  }
+
+  /** @param {string} name */
+  clone(name) {
+    const template = /** @type {HTMLTemplateElement} */ (document.getElementById(`${name}-template`));
+    const copy = /** @type {DocumentFragment} */ (template.content.cloneNode(true));
+    const element = /** @type {HTMLElement} */ (copy.firstElementChild);
+    this.thread.append(copy);
+    return element;
+  }
+
+  /** @param {string} state */
+  showState(state) {
+    this.root.dataset.state = state;
+    this.composer.setBusy(this.active !== null);
+  }
+
+  /** @param {string} message */
+  announce(message) {
+    const live = document.getElementById("live");
+    if (live) live.textContent = message;
+  }
+}

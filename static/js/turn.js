@@ -1,0 +1,161 @@
+/**
+ * One answer on the page: its run's frames, its state, its text.
+ */
+
+/** @import { AnswerState, CitationData, Frame, Source } from "./types.d.ts" */
+
+import { AnswerText } from "./answer.js";
+
+/** @type {AnswerState[]} */
+const ACTIVE = ["searching", "streaming"];
+
+/** Takes a run's frames in order and shows them in an `.answer` element. */
+export class Turn {
+  /** @param {HTMLElement} element */
+  constructor(element) {
+    this.element = element;
+    this.seq = 0;
+    this.text = new AnswerText(part(element, ".prose"));
+  }
+
+  /**
+   * Take over an answer that the server rendered as plain text.
+   * @param {HTMLElement} element
+   */
+  static adopt(element) {
+    const prose = part(element, ".prose");
+    const text = prose.textContent ?? "";
+    const data = element.querySelector("script[type='application/json']");
+    const turn = new Turn(element);
+    if (turn.active) return turn;
+    turn.text.replace(text, JSON.parse(data?.textContent || "[]"));
+    turn.text.finish();
+    return turn;
+  }
+
+  get run() {
+    return this.element.dataset.run ?? null;
+  }
+
+  get state() {
+    return /** @type {AnswerState} */ (this.element.dataset.state);
+  }
+
+  get active() {
+    return ACTIVE.includes(this.state);
+  }
+
+  /** @returns {CitationData[]} */
+  get citations() {
+    return this.text.citations;
+  }
+
+  /**
+   * Say whether frame number `seq` is the next one, an old one, or one after a gap.
+   * @param {Frame} frame
+   * @returns {"next" | "old" | "gap"}
+   */
+  place(frame) {
+    if (frame.type === "snapshot" || frame.seq === this.seq + 1) return "next";
+    return frame.seq <= this.seq ? "old" : "gap";
+  }
+
+  /** @param {Frame} frame the next one */
+  receive(frame) {
+    this.seq = frame.seq;
+    switch (frame.type) {
+      case "status":
+        if (frame.answer) this.element.dataset.message = frame.answer;
+        this.showStatus(frame.message);
+        break;
+      case "search_results":
+        this.showStatus(found(frame.results));
+        break;
+      case "thinking":
+        this.showStatus("Thinking…");
+        break;
+      case "warning":
+        this.showStatus(frame.message);
+        break;
+      case "token":
+        this.setState("streaming");
+        this.text.append(frame.text);
+        break;
+      case "citation":
+        this.text.cite(frame);
+        break;
+      case "snapshot":
+        this.setState("streaming");
+        this.text.replace(frame.text, frame.citations);
+        this.text.schedule();
+        break;
+      case "done":
+        if (frame.answer !== this.text.text) this.text.replace(frame.answer, frame.citations);
+        this.end(ended(frame.finish_reason));
+        break;
+      case "error":
+        this.fail(frame);
+        break;
+    }
+  }
+
+  /** @param {{ code: string, message: string, run: string | null }} error */
+  fail({ code, message, run }) {
+    this.end(code === "interrupted" ? "interrupted" : "failed");
+    const notice = this.element.querySelector("[data-notice='failed']");
+    if (!notice) return;
+    part(notice, ".notice-text").textContent = message;
+    part(notice, ".notice-code").textContent = run ? `${code} · ${run}` : code;
+  }
+
+  /** @param {AnswerState} state */
+  end(state) {
+    this.text.finish();
+    this.setState(state);
+    const template = document.querySelector(`template[data-notice-for="${state}"]`);
+    if (!(template instanceof HTMLTemplateElement)) return;
+    part(this.element, ".prose").after(template.content.cloneNode(true));
+  }
+
+  /** @param {string} message */
+  showStatus(message) {
+    if (message) part(this.element, ".status-text").textContent = message;
+  }
+
+  /** @param {AnswerState} state */
+  setState(state) {
+    this.element.dataset.state = state;
+  }
+}
+
+/**
+ * @param {Element} root
+ * @param {string} selector
+ */
+function part(root, selector) {
+  return /** @type {HTMLElement} */ (root.querySelector(selector));
+}
+
+/**
+ * @param {string} reason
+ * @returns {AnswerState}
+ */
+function ended(reason) {
+  if (reason === "no_answer" || reason === "length" || reason === "cancelled") return reason;
+  return "done";
+}
+
+/** @param {Source[]} results */
+function found(results) {
+  const documents = new Set(results.map((source) => source.document_id)).size;
+  if (!results.length) return "No passages found";
+  return `${count(results.length, "passage")} in ${count(documents, "document")}`;
+}
+
+/**
+ * @param {number} number
+ * @param {string} noun
+ */
+function count(number, noun) {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}

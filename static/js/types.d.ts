@@ -1,0 +1,67 @@
+/** The frames of chat/frames.py as the browser reads them, and the globals htmx brings. */
+
+export interface CitationData {
+  index: number;
+  title: string;
+  page: number | null;
+  quote: string;
+  span: [number, number];
+}
+
+export interface Source {
+  index: number | null;
+  document_id: string;
+  title: string;
+  page: number | null;
+}
+
+interface Numbered {
+  run: string | null;
+  seq: number;
+}
+
+export type Frame = Numbered &
+  (
+    | {
+        type: "status";
+        stage: string;
+        message: string;
+        ask: string | null;
+        conversation: string | null;
+        question: string | null;
+        answer: string | null;
+      }
+    | { type: "search_results"; results: Source[] }
+    | { type: "thinking"; text: string }
+    | { type: "token"; text: string }
+    | ({ type: "citation" } & CitationData)
+    | { type: "warning"; code: string; message: string }
+    | { type: "error"; code: string; message: string; recoverable: boolean; ask: string | null }
+    | { type: "done"; finish_reason: string; answer: string; citations: CitationData[] }
+    | { type: "snapshot"; text: string; citations: CitationData[] }
+  );
+
+export type AnswerState =
+  | "searching"
+  | "streaming"
+  | "done"
+  | "no_answer"
+  | "length"
+  | "cancelled"
+  | "interrupted"
+  | "failed";
+
+/** What the socket of htmx's extension offers in an event's detail. */
+export interface SocketWrapper {
+  send(message: string, element?: Element): void;
+}
+
+declare global {
+  interface Window {
+    htmx: {
+      ajax(method: string, url: string, options: object): Promise<void>;
+      process(element: Element): void;
+      trigger(element: Element, name: string): void;
+    };
+  }
+}
