@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
 
 Vectors = npt.NDArray[np.float32]
 
@@ -125,8 +128,13 @@ class Embedder(Protocol):
     model: str
     dimensions: int
     max_tokens: int
+    """The model's window, prefix and special tokens included."""
     query_prefix: str
     passage_prefix: str
+
+    @property
+    def tokenizer(self) -> Tokenizer | None:
+        """The model's own tokenizer, or None when only `count_tokens` is there."""
 
     def prepare(self) -> None:
         """Make ready what the first call would wait for (convert weights, say); idempotent."""
@@ -148,9 +156,7 @@ class Reranker(Protocol):
     answer_threshold: float
     """Best relevance_score below which the passages do not hold an answer; 0 if it cannot tell."""
 
-    async def rerank(
-        self, query: Query, passages: Sequence[Passage], top_n: int
-    ) -> list[Ranked]:
+    async def rerank(self, query: Query, passages: Sequence[Passage], top_n: int) -> list[Ranked]:
         """Return the best `top_n`, best first."""
 
 
@@ -162,5 +168,5 @@ class Generator(Protocol):
     quotes_only: bool
     """True when answers are sentences of the documents, not a model's words."""
 
-    def stream(self, request: GenerationRequest) -> AsyncIterator[Delta]:
+    def stream(self, request: GenerationRequest) -> AsyncGenerator[Delta]:
         """Yield the answer as it comes; closing the iterator closes the provider's stream."""

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 from weakref import WeakKeyDictionary, WeakSet
-
-import httpx
-from django.conf import settings
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -23,7 +20,7 @@ class PerLoop(Generic[Client]):
     those before it closes their loop (`loop.shutdown_asyncgens`).
     """
 
-    instances: WeakSet[PerLoop[Any]] = WeakSet()
+    instances: ClassVar[WeakSet[PerLoop[Any]]] = WeakSet()
 
     def __init__(
         self, open_client: Callable[[], Client], close: Callable[[Client], Awaitable[object]]
