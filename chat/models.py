@@ -111,6 +111,9 @@ class Run(models.Model):
     owner = models.CharField(max_length=100, blank=True, help_text="The process that works on it.")
     lease_expires_at = models.DateTimeField(null=True, blank=True)
     stop_requested_at = models.DateTimeField(null=True, blank=True)
+    read_at = models.DateTimeField(
+        null=True, blank=True, help_text="When a reader in another process last asked for frames."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True, blank=True)
     finish_reason = models.CharField(max_length=20, blank=True)

@@ -17,7 +17,8 @@ WIDEST_RANGE = 20
 LONGEST_BRACKET = 300
 
 MATHS = {"$$": "$$", "\\(": "\\)", "\\[": "\\]"}
-CLOSING = {"[": "]", "【": "】", "［": "］"}
+OPENING = frozenset("[【［")
+CLOSING = {"[": "]", "【": "】", "［": "］", "(": ")"}
 SPECIAL = re.compile(r"[\n`$\\\[【［]")
 FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 NUMBERS = re.compile(r"\s*\d{1,3}(?:\s*(?:[,;、，-]|[–—]|\s)\s*\d{1,3})*\s*")
@@ -162,12 +163,14 @@ class MarkerParser:
         return self._take_closed(size)
 
     def _take_link(self, size: int, *, final: bool) -> bool:
-        if destination := DESTINATION.match(self._buffer, size):
-            return self._give(destination.end())
         behind = self._buffer[size : size + LONGEST_BRACKET]
-        if final or ")" in behind or "\n" in behind or len(behind) == LONGEST_BRACKET:
-            return self._take_closed(size)
-        return False
+        line = behind.partition("\n")[0]
+        length = bracket_size(line)
+        if length is None and not final and line == behind and len(line) < LONGEST_BRACKET:
+            return False
+        if length and DESTINATION.fullmatch(line[:length]):
+            return self._give(size + length)
+        return self._take_closed(size)
 
     def _take_closed(self, size: int) -> bool:
         """Handle the bracket of `size` characters that the buffer starts with."""
@@ -175,7 +178,7 @@ class MarkerParser:
         numbers = marker_numbers(bracket)
         definition = following == ":" and not self._line.strip()
         if numbers is None or definition or self._is_text():
-            nested = numbers is None and any(mark in bracket[1:] for mark in CLOSING)
+            nested = numbers is None and any(mark in bracket[1:] for mark in OPENING)
             self._give(1 if nested else size)
             self._reference = not nested and not self._spaces
             return True
@@ -185,7 +188,7 @@ class MarkerParser:
             self._give(0)
             self._pieces.extend(known)
             self._line += "]"
-        elif not following.isalnum() and following not in CLOSING:
+        elif not following.isalnum() and following not in OPENING:
             self._spaces = ""
         self._buffer = self._buffer[size:]
         return True

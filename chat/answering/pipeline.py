@@ -1,0 +1,201 @@
+"""A question's way to its answer, as one stream of frames: retrieve, rerank, build, generate."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+
+from django.conf import settings
+from django.utils.translation import gettext
+
+from chat.answering.citations import CitedAnswer
+from chat.answering.prompts import NO_ANSWER, build_messages
+from chat.frames import Done, FinishReason, Frame, SearchResults, Source, Status, Thinking, Usage
+from chat.frames import Warning as WarningFrame
+from retrieval import backends, search
+from retrieval.backends.base import BackendError, ChatMessage, Delta, GenerationRequest, Query
+
+SNIPPET_CHARS = 300
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question, and what its answer may draw on."""
+
+    text: str
+    scope: search.Scope
+    history: Sequence[ChatMessage] = ()
+    instructions: str = ""
+    settings: search.SearchSettings = field(default_factory=search.SearchSettings)
+    model: str | None = None
+
+
+class Clock:
+    """Milliseconds since the run started, and marks on the way."""
+
+    def __init__(self) -> None:
+        self._start = time.monotonic()
+        self.marks: dict[str, int] = {}
+
+    def now(self) -> int:
+        """Return the milliseconds since the start."""
+        return round((time.monotonic() - self._start) * 1000)
+
+    def mark(self, name: str) -> int:
+        """Note the time under `name`, the first time only."""
+        return self.marks.setdefault(name, self.now())
+
+
+async def answer(question: Question) -> AsyncGenerator[Frame]:
+    """Yield the frames of an answer, unnumbered; the last one is `done`.
+
+    Raises BackendError where a provider fails. Closing the iterator closes the provider's stream.
+    """
+    clock = Clock()
+    query = search.analyse(question.text)
+    yield Status(stage="searching", message=gettext("Searching your documents…"))
+    found = await search.retrieve(query, question.scope, question.settings)
+    clock.mark("retrieved_ms")
+    if found.degraded:
+        yield WarningFrame(code="search_degraded", message=found.degraded)
+    hits = found.hits
+    if hits:
+        yield Status(
+            stage="reranking",
+            message=gettext("Ranking what was found…"),
+            elapsed_ms=clock.now(),
+            counts={"candidates": len(hits)},
+        )
+        hits = await search.rerank(query, hits, question.settings)
+    context = search.build_context(hits, settings.CONTEXT_TOKENS, backends.embedder().count_tokens)
+    clock.mark("searched_ms")
+    sources = [source_of(hit, context.index_of(hit)) for hit in hits]
+    yield SearchResults(results=sources, query=question.text, retrieval_ms=clock.now())
+    if not context.hits or not search.holds_answer(hits):
+        for frame in refuse(clock):
+            yield frame
+        return
+    yield Status(
+        stage="generating",
+        message=found_message(len(context.hits), len({hit.document_id for hit in context.hits})),
+        elapsed_ms=clock.now(),
+        counts={
+            "passages": len(context.hits),
+            "documents": len({hit.document_id for hit in context.hits}),
+        },
+    )
+    async with aclosing(generate(question, query, context, clock)) as frames:
+        async for frame in frames:
+            yield frame
+
+
+async def generate(
+    question: Question, query: Query, context: search.Context, clock: Clock
+) -> AsyncGenerator[Frame]:
+    """Yield the generator's answer as frames, with its citations."""
+    passages = [search.passage(hit, index) for index, hit in enumerate(context.hits, 1)]
+    sources = [source_of(hit, index) for index, hit in enumerate(context.hits, 1)]
+    cited = CitedAnswer(passages, sources)
+    request = GenerationRequest(
+        messages=build_messages(question.text, passages, question.history, question.instructions),
+        question=query,
+        passages=passages,
+        model=question.model,
+    )
+    last = Delta()
+    opening = Opening()
+    async with aclosing(backends.generator().stream(request)) as deltas:
+        async for delta in deltas:
+            if delta.thinking:
+                yield Thinking(text=delta.thinking)
+            if delta.finish_reason:
+                last = delta
+            for frame in cited.feed(opening.feed(delta.text)):
+                clock.mark("first_token_ms")
+                yield frame
+    if opening.says_no_answer:
+        for frame in refuse(clock):
+            yield frame
+        return
+    for frame in cited.feed(opening.finish()):
+        yield frame
+    for frame in cited.finish():
+        yield frame
+    if not cited.text.strip():
+        raise BackendError("The model gave an empty answer.", retryable=True, code="empty")
+    yield done(cited, last.finish_reason or "stop", clock, last)
+
+
+class Opening:
+    """Holds back the beginning of an answer while it may be the phrase for no answer."""
+
+    def __init__(self) -> None:
+        self._held = ""
+        self._decided = False
+
+    @property
+    def says_no_answer(self) -> bool:
+        """Whether the answer is that phrase, and nothing else so far."""
+        return not self._decided and self._held.strip(" .`*\n\"'") == NO_ANSWER
+
+    def feed(self, text: str) -> str:
+        """Return what may be shown now."""
+        if self._decided:
+            return text
+        self._held += text
+        if (
+            NO_ANSWER.startswith(self._held.strip()[: len(NO_ANSWER)])
+            and len(self._held.strip()) < len(NO_ANSWER) + 4
+        ):
+            return ""
+        return self.finish()
+
+    def finish(self) -> str:
+        """Return what was held back; from here on nothing is."""
+        self._decided = True
+        held, self._held = self._held, ""
+        return held
+
+
+def refuse(clock: Clock) -> list[Frame]:
+    """Return the frames that say that the documents hold no answer."""
+    cited = CitedAnswer((), ())
+    frames: list[Frame] = list(cited.feed(gettext("The documents do not answer this.")))
+    return [*frames, *cited.finish(), done(cited, "no_answer", clock, Delta())]
+
+
+def done(cited: CitedAnswer, reason: FinishReason, clock: Clock, last: Delta) -> Done:
+    """Return the terminal frame of an answer that came to its end."""
+    clock.mark("total_ms")
+    return Done(
+        finish_reason=reason,
+        answer=cited.text,
+        citations=cited.citations,
+        usage=Usage(prompt_tokens=last.prompt_tokens, completion_tokens=last.completion_tokens),
+        timings=clock.marks,
+    )
+
+
+def source_of(hit: search.Hit, index: int | None) -> Source:
+    """Describe a passage for people."""
+    chunk = hit.chunk
+    document = chunk.version.document
+    return Source(
+        index=index,
+        source_id=str(chunk.id),
+        document_id=str(document.id),
+        title=document.title,
+        page=chunk.page_start,
+        heading=" › ".join(chunk.heading_path),
+        snippet=chunk.text[:SNIPPET_CHARS],
+        scores={stage: round(score, 4) for stage, score in hit.scores.items()},
+    )
+
+
+def found_message(passages: int, documents: int) -> str:
+    """Say what was found, in words."""
+    return gettext("Found {passages} relevant passages in {documents} documents").format(
+        passages=passages, documents=documents
+    )

@@ -1,0 +1,183 @@
+"""The socket of a page: parse what comes in, hand it to `runs`, send the frames of what it follows.
+
+Channels handles one message at a time, so nothing here waits for an answer: every run that is
+followed has a task of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import aclosing
+from typing import Any, cast
+from uuid import UUID
+
+from channels.generic.websocket import AsyncWebsocketConsumer
+from django.contrib.auth.models import User
+from django.utils.translation import gettext
+from pydantic import ValidationError
+
+from chat import runs
+from chat.frames import (
+    Ack,
+    Ask,
+    BaseFrame,
+    ClientMessage,
+    ClientMessageAdapter,
+    Error,
+    Prefetch,
+    Resume,
+    Stop,
+    Watch,
+)
+from chat.refusals import ask_id, refusal
+from chat.runs import RunRefused
+
+logger = logging.getLogger(__name__)
+
+NOT_SIGNED_IN = 4401
+FORBIDDEN = 4403
+MESSAGE_TOO_BIG = 1009
+LARGEST_MESSAGE = 1_000_000
+
+
+def conversation_group(conversation: UUID) -> str:
+    """Return the channel-layer group of those who watch a conversation."""
+    return f"conversation.{conversation}"
+
+
+class ChatConsumer(AsyncWebsocketConsumer):
+    """One page's socket, for all of a person's conversations."""
+
+    async def connect(self) -> None:
+        """Accept everyone, so that the close code can say why it is closed again."""
+        self.following: dict[UUID, asyncio.Task[None]] = {}
+        self.newest: UUID | None = None
+        self.watching: set[UUID] = set()
+        await self.accept()
+        user = self.scope["user"]
+        if user is None or not user.is_authenticated:
+            await self.close(NOT_SIGNED_IN)
+        elif not user.is_active:
+            await self.close(FORBIDDEN)
+
+    @property
+    def user(self) -> User:
+        """Whose socket this is."""
+        return cast("User", self.scope["user"])
+
+    async def disconnect(self, code: int) -> None:
+        """Stop reading; the runs go on for their grace period."""
+        tasks = list(self.following.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        for conversation in self.watching:
+            await self.channel_layer.group_discard(
+                conversation_group(conversation), self.channel_name
+            )
+
+    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+        """Handle one message, and answer a bad one with an error frame that ends no run."""
+        if not self.user.is_authenticated:
+            return
+        if len(text_data or bytes_data or "") > LARGEST_MESSAGE:
+            await self.close(MESSAGE_TOO_BIG)
+            return
+        raw = text_data if text_data is not None else (bytes_data or b"")
+        try:
+            await self.handle(ClientMessageAdapter.validate_json(raw))
+        except ValidationError as error:
+            await self.send_frame(refusal(error, raw))
+        except RunRefused as refused:
+            await self.send_frame(
+                Error(
+                    code=refused.code,
+                    message=refused.message,
+                    recoverable=refused.recoverable,
+                    ask=ask_id(raw),
+                )
+            )
+
+    async def handle(self, message: ClientMessage) -> None:
+        """Do what the client asks. Raises RunRefused."""
+        match message:
+            case Ask():
+                await self.ask(message)
+            case Stop():
+                await self.stop(message)
+            case Resume():
+                await self.resume(message.run, message.after)
+            case Watch():
+                await self.watch(message.conversation)
+            case Prefetch() | Ack():
+                pass  # hints that need no answer
+
+    async def ask(self, message: Ask) -> None:
+        """Start a run, follow it, and tell others who watch the conversation."""
+        run = await runs.start(self.user, message)
+        self.newest = run.id
+        await self.resume(run.id, 0)
+        await self.join(run.conversation_id)
+        await self.channel_layer.group_send(
+            conversation_group(run.conversation_id), {"type": "run.started", "run": str(run.id)}
+        )
+
+    async def stop(self, message: Stop) -> None:
+        """Stop a run; with nothing named, the newest of this socket."""
+        run = message.run if message.run or message.ask else self.newest
+        if run is None and message.ask is None:
+            raise RunRefused("not_found", gettext("There is nothing to stop."))
+        if await runs.stop(self.user, run, message.ask) is None:
+            raise RunRefused("not_found", gettext("There is no such answer."))
+
+    async def resume(self, run: UUID, after: int) -> None:
+        """Follow a run from the frame behind number `after`."""
+        if previous := self.following.pop(run, None):
+            previous.cancel()
+        task = asyncio.create_task(self.follow(run, after), name=f"follow {run}")
+        self.following[run] = task
+        task.add_done_callback(lambda done: self.forget(run, done))
+
+    def forget(self, run: UUID, task: asyncio.Task[None]) -> None:
+        """Let go of a reader that has ended."""
+        if self.following.get(run) is task:
+            del self.following[run]
+
+    async def follow(self, run: UUID, after: int) -> None:
+        """Send a run's frames up to its end."""
+        try:
+            async with aclosing(runs.follow(self.user, run, after)) as frames:
+                async for frame in frames:
+                    await self.send_frame(frame)
+        except RunRefused as refused:
+            await self.send_frame(
+                Error(code=refused.code, message=refused.message, recoverable=False)
+            )
+        except Exception:  # the outermost edge of this task
+            logger.exception("Run %s: could not be followed", run)
+            message = gettext("The connection to this answer was lost. Reload the page.")
+            await self.send_frame(Error(code="internal", message=message, recoverable=True))
+
+    async def watch(self, conversation: UUID) -> None:
+        """Follow the run that is active in a conversation, and those to come."""
+        active = await runs.active_in(self.user, conversation)
+        await self.join(conversation)
+        if active and active not in self.following:
+            await self.resume(active, 0)
+
+    async def join(self, conversation: UUID) -> None:
+        """Hear of runs that start in a conversation, in any tab."""
+        if conversation not in self.watching:
+            self.watching.add(conversation)
+            await self.channel_layer.group_add(conversation_group(conversation), self.channel_name)
+
+    async def run_started(self, event: dict[str, Any]) -> None:
+        """Follow a run that was started elsewhere, in a conversation this page watches."""
+        run = UUID(event["run"])
+        if run not in self.following and run != self.newest:
+            await self.resume(run, 0)
+
+    async def send_frame(self, frame: BaseFrame) -> None:
+        """Send a frame as JSON."""
+        await self.send(text_data=frame.to_json())

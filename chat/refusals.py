@@ -1,0 +1,43 @@
+"""What a client is told about a message that is not of the protocol."""
+
+from __future__ import annotations
+
+import json
+
+from django.utils.translation import gettext
+from pydantic import ValidationError
+
+from chat.frames import QUESTION_MAX_CHARS, Error
+
+
+def refusal(error: ValidationError, raw: str | bytes) -> Error:
+    """Return the error frame for a message that could not be parsed; it ends no run."""
+    first = error.errors(include_url=False)[0]
+    field = str(first["loc"][-1]) if first["loc"] else ""
+    code, message = describe(first["type"], field)
+    return Error(code=code, message=message, recoverable=False, ask=ask_id(raw))
+
+
+def describe(kind: str, field: str) -> tuple[str, str]:
+    """Return the code and the sentence for a kind of pydantic error."""
+    match kind, field:
+        case "json_invalid", _:
+            return "bad_json", gettext("The message is not valid JSON.")
+        case (("union_tag_invalid" | "union_tag_not_found" | "model_attributes_type"), _):
+            return "unknown_type", gettext("The message has no known type.")
+        case "string_too_short", "text":
+            return "empty_question", gettext("Please type a question.")
+        case "string_too_long", "text":
+            return "question_too_long", gettext(
+                "The question is too long: at most {limit} characters."
+            ).format(limit=f"{QUESTION_MAX_CHARS:,}")
+    return "bad_request", gettext("The field “{field}” is missing or wrong.").format(field=field)
+
+
+def ask_id(raw: str | bytes) -> str | None:
+    """Return the client's id of a question, if the message has one."""
+    try:
+        message = json.loads(raw)
+    except ValueError:
+        return None
+    return str(message["id"])[:64] if isinstance(message, dict) and message.get("id") else None

@@ -1,0 +1,270 @@
+"""Runs: one question being answered, by a task of this process that belongs to nobody's socket.
+
+`start` a run, `follow` its frames from anywhere, `stop` it from anywhere. A run goes on for
+RUN_GRACE_SECONDS after its last reader left. PostgreSQL decides what is true: the owner renews a
+lease there, and learns there that another process wants it to stop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import socket
+from collections.abc import AsyncGenerator, Coroutine
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
+from uuid import UUID, uuid4
+
+from django.conf import settings
+from django.db import DatabaseError
+from django.utils.translation import gettext
+
+from chat import runstate
+from chat.answering import pipeline
+from chat.frames import TERMINAL, Ask, Done, Error, Frame, Status
+from chat.models import ACTIVE, Run, RunState
+from chat.runlog import RunLog
+from chat.runstate import NewRun, RunRefused
+from retrieval import backends
+from retrieval.backends.base import BackendError
+from retrieval.database import in_thread
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+logger = logging.getLogger(__name__)
+
+OWNER = f"{socket.gethostname()}:{os.getpid()}:{uuid4().hex[:8]}"
+# How often the owner renews its leases and looks for requests to stop.
+HEARTBEAT_SECONDS = 0.5
+# How often a reader looks for frames of a run that another process works on.
+POLL_SECONDS = 0.25
+
+__all__ = ["RunRefused", "follow", "start", "stop"]
+
+
+@dataclass(eq=False)
+class ActiveRun:
+    """A run that this process works on."""
+
+    run: Run
+    question: pipeline.Question
+    log: RunLog
+    readers: int = 0
+    why_cancelled: Literal["stopped", "abandoned"] | None = None
+    producer: asyncio.Task[Done] | None = None
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+    grace: asyncio.TimerHandle | None = None
+
+    def cancel(self, why: Literal["stopped", "abandoned"]) -> None:
+        """End the answer where it is; what was streamed stays."""
+        self.why_cancelled = self.why_cancelled or why
+        if self.producer is not None:
+            self.producer.cancel()
+
+
+_active: dict[UUID, ActiveRun] = {}
+_tasks: set[asyncio.Task[None]] = set()
+
+
+async def start(user: User, ask: Ask) -> Run:
+    """Save a question and begin to answer it; asking twice with one id gives the first run.
+
+    Raises RunRefused.
+    """
+    new: NewRun = await in_thread(runstate.create, user, ask, OWNER)
+    if new.question is None:
+        return new.run
+    active = ActiveRun(new.run, new.question, RunLog(new.run.id, new.run.answer_id))
+    _active[new.run.id] = active
+    active.log.add(
+        Status(
+            stage="queued",
+            message=gettext("Question received"),
+            ask=ask.id,
+            conversation=new.run.conversation_id,
+            question=new.run.question_id,
+            answer=new.run.answer_id,
+        )
+    )
+    # Nobody reads yet: whoever asked has the grace period to begin.
+    _wait_for_readers(active)
+    _hold(_work(active), f"run {new.run.id}")
+    _hold(active.log.save_as_it_grows(), f"save run {new.run.id}")
+    if len(_active) == 1:
+        _hold(_heartbeat(), "run heartbeat")
+    return new.run
+
+
+def _hold(coroutine: Coroutine[Any, Any, None], name: str) -> None:
+    """Run a background task that is referenced until it ends."""
+    task = asyncio.create_task(coroutine, name=name)
+    _tasks.add(task)
+    task.add_done_callback(_tasks.discard)
+
+
+async def _work(active: ActiveRun) -> None:
+    """Answer, and store how it ended, whatever happens."""
+    active.producer = asyncio.create_task(_produce(active), name=f"answer {active.run.id}")
+    await asyncio.wait([active.producer])
+    state, ending = _outcome(active)
+    model = active.question.model or backends.generator().model
+    record = partial(runstate.finish, active.run.id, state, ending, model)
+    try:
+        await active.log.end(ending, record)
+    except DatabaseError:
+        logger.exception("Run %s: could not store how it ended", active.run.id)
+    finally:
+        if active.grace:
+            active.grace.cancel()
+        _active.pop(active.run.id, None)
+        active.ended.set()
+
+
+async def _produce(active: ActiveRun) -> Done:
+    """Put the answer's frames into the log; return the terminal one."""
+    async with aclosing(pipeline.answer(active.question)) as frames:
+        async for frame in frames:
+            if isinstance(frame, Done):
+                return frame
+            active.log.add(frame)
+    raise BackendError("The answer broke off.", retryable=True, code="dropped")
+
+
+def _outcome(active: ActiveRun) -> tuple[RunState, Done | Error]:
+    """Return the state and the terminal frame that the producer's end means."""
+    producer, log = active.producer, active.log
+    assert producer is not None  # noqa: S101 - _work made it
+    log.flush()
+    if producer.cancelled():
+        reason = Done(finish_reason="cancelled", answer=log.text, citations=log.citations)
+        return RunState.CANCELLED, _addressed(reason, active)
+    error = producer.exception()
+    if error is None:
+        return RunState.COMPLETED, _addressed(producer.result(), active)
+    if isinstance(error, BackendError):
+        logger.warning("Run %s: %s (%s)", active.run.id, error.message, error.code)
+        return RunState.FAILED, Error(
+            code=error.code, message=error.message, recoverable=error.retryable
+        )
+    logger.error("Run %s failed", active.run.id, exc_info=error)
+    message = gettext("Something went wrong on our side. Please try again.")
+    return RunState.FAILED, Error(code="internal", message=message, recoverable=True)
+
+
+def _addressed(ending: Done, active: ActiveRun) -> Done:
+    return ending.model_copy(update={"message_id": active.run.answer_id})
+
+
+async def _heartbeat() -> None:
+    """Renew the leases of this process's runs, and stop those that others asked to stop."""
+    while _active:
+        try:
+            stopping = await in_thread(runstate.renew_leases, OWNER, list(_active))
+        except DatabaseError:
+            logger.exception("Could not renew the leases of %d runs", len(_active))
+            stopping = []
+        for run in stopping:
+            if active := _active.get(run):
+                active.cancel("stopped")
+        await asyncio.sleep(HEARTBEAT_SECONDS)
+
+
+async def stop(user: User, run: UUID | None = None, ask: str | None = None) -> Run | None:
+    """Stop a run of this user, in whatever process it is; stopping an ended run is a success.
+
+    Returns once the provider's stream is closed and the partial answer saved, if the run is this
+    process's; None if the user has no such run.
+    """
+    found = await in_thread(runstate.request_stop, user, run, ask)
+    active = _active.get(found.id) if found else None
+    if active:
+        active.cancel("stopped")
+        await active.ended.wait()
+    return found
+
+
+async def active_in(user: User, conversation: UUID) -> UUID | None:
+    """Return the run that is being answered in a conversation. Raises RunRefused."""
+    return await in_thread(runstate.active_in, user, conversation)
+
+
+async def follow(user: User, run_id: UUID, after: int = 0) -> AsyncGenerator[Frame]:
+    """Yield a run's frames behind number `after`: stored ones, then live ones, to the end.
+
+    A client that cannot be brought up to date frame by frame gets a snapshot. Raises RunRefused
+    for a run that is not there or somebody else's.
+    """
+    run = await in_thread(Run.objects.filter(id=run_id, user=user).first)
+    if run is None:
+        raise RunRefused("not_found", gettext("There is no such answer."))
+    active = _active.get(run_id)
+    frames = _follow_here(active, after) if active else _follow_stored(run, after)
+    async with aclosing(frames):
+        async for frame in frames:
+            yield frame
+
+
+async def _follow_here(active: ActiveRun, after: int) -> AsyncGenerator[Frame]:
+    active.readers += 1
+    if active.grace:
+        active.grace.cancel()
+    try:
+        async with aclosing(active.log.follow(after)) as frames:
+            async for frame in frames:
+                yield frame
+    finally:
+        active.readers -= 1
+        if not active.readers:
+            _wait_for_readers(active)
+
+
+def _wait_for_readers(active: ActiveRun) -> None:
+    """Cancel the run unless somebody reads it within the grace period."""
+
+    def check() -> None:
+        if not active.readers and not active.ended.is_set():
+            _hold(_abandon(active), f"abandon run {active.run.id}")
+
+    loop = asyncio.get_running_loop()
+    active.grace = loop.call_later(settings.RUN_GRACE_SECONDS, check)
+
+
+async def _abandon(active: ActiveRun) -> None:
+    elsewhere = await in_thread(
+        runstate.was_read_within, active.run.id, settings.RUN_GRACE_SECONDS + 2 * POLL_SECONDS
+    )
+    if active.readers:
+        return
+    if elsewhere:
+        _wait_for_readers(active)
+    else:
+        active.cancel("abandoned")
+
+
+async def _follow_stored(run: Run, after: int) -> AsyncGenerator[Frame]:
+    """Yield frames from the database, of an ended run or of one that another process works on."""
+    position = after
+    while True:
+        # The state first: what is stored when it has ended is all there will be.
+        state = await in_thread(_current_state, run.id)
+        for frame in await in_thread(runstate.stored_frames, run.id, position):
+            yield frame
+            position = frame.seq
+            if isinstance(frame, TERMINAL):
+                return
+        if state not in ACTIVE:
+            break
+        await asyncio.sleep(POLL_SECONDS)
+    await in_thread(run.refresh_from_db)
+    for frame in await in_thread(runstate.snapshot, run):
+        yield frame
+
+
+def _current_state(run: UUID) -> str:
+    runstate.interrupt_expired()
+    runstate.read_by(run)
+    return Run.objects.values_list("state", flat=True).get(id=run)
