@@ -117,6 +117,8 @@ class DocumentVersion(models.Model):
     sha256 = models.CharField(max_length=64)
     size = models.PositiveBigIntegerField(help_text="Bytes.")
     media_type = models.CharField(max_length=150, blank=True)
+    title = models.CharField(max_length=500, blank=True, help_text="As the file itself says.")
+    metadata = models.JSONField(default=dict, blank=True, help_text="As the file itself says.")
     language = models.CharField(max_length=10, blank=True, help_text="ISO 639-1.")
     text = models.TextField(blank=True, help_text="The extracted text; chunks point into it.")
     page_starts: ArrayField[list[int], list[int]] = ArrayField(

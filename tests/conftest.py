@@ -13,6 +13,6 @@ def pytest_configure(config: pytest.Config) -> None:
     if settings.EMBEDDED_POSTGRES:
         postgres.use(settings.STATE_DIR)
         settings.DATABASES["default"].update(postgres.database(settings.STATE_DIR))
-    settings.DATABASES["default"]["TEST"] = {
-        "NAME": os.environ.get("RAGSITE_TEST_DB", "test_ragsite")
-    }
+    # Not replaced: Django may have filled in its defaults already.
+    test = settings.DATABASES["default"].setdefault("TEST", {})
+    test["NAME"] = os.environ.get("RAGSITE_TEST_DB", "test_ragsite")

@@ -1,0 +1,137 @@
+"""Cutting a text into passages that fit the embedding model, knowing where each one stands."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from semantic_text_splitter import MarkdownSplitter, TextSplitter
+
+MAX_TOKENS = 300
+# Small neighbours are merged until a passage has this many tokens.
+MIN_TOKENS = 200
+# What the title and the headings may add when the passage is embedded.
+CONTEXT_TOKENS = 120
+# Texts are split in parts of about this many characters, to bound memory and let others run.
+PART_CHARACTERS = 100_000
+HEADING = re.compile(r"^(#{1,6}) +(\S.*)$", re.MULTILINE)
+FENCE = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A piece of a text: `text[start:end]`, under these headings, on these pages (from 1)."""
+
+    text: str
+    start: int
+    end: int
+    heading_path: tuple[str, ...]
+    page_start: int | None
+    page_end: int | None
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A heading line and where it begins."""
+
+    start: int
+    level: int
+    text: str
+
+
+def passages(
+    text: str,
+    page_starts: Sequence[int],
+    *,
+    count_tokens: Callable[[str], int],
+    tokenizer: Any = None,
+    window: int = 512,
+) -> Iterator[Passage]:
+    """Yield the passages of `text` in order.
+
+    Sizes are counted by `tokenizer` (of the package tokenizers) if there is one, otherwise by
+    `count_tokens`; `window` is the most tokens the model reads at once.
+    """
+    most = max(16, min(MAX_TOKENS, window - CONTEXT_TOKENS))
+    capacity = (min(MIN_TOKENS, most), most)
+    headings = find_headings(text)
+    kind = MarkdownSplitter if headings or "\n| --- |" in text else TextSplitter
+    splitter = (
+        kind.from_callback(count_tokens, capacity)
+        if tokenizer is None
+        else kind.from_huggingface_tokenizer(tokenizer, capacity)
+    )
+    starts = [heading.start for heading in headings]
+    for offset, part in parts(text, starts):
+        for position, piece in splitter.chunk_indices(part):
+            start = offset + position
+            end = start + len(piece)
+            if not any(character.isalnum() for character in piece):
+                continue
+            above = headings[: bisect_right(starts, start)]
+            yield Passage(piece, start, end, heading_path(above), *pages(page_starts, start, end))
+
+
+def find_headings(text: str) -> list[Heading]:
+    """Return the Markdown headings of a text, without those in code blocks."""
+    if "#" not in text:
+        return []
+    fences = [match.span() for match in FENCE.finditer(text)]
+    fence_starts = [start for start, _ in fences]
+    found = []
+    for match in HEADING.finditer(text):
+        fence = bisect_right(fence_starts, match.start()) - 1
+        if fence < 0 or match.start() >= fences[fence][1]:
+            words = match[2].strip().rstrip("#").strip()
+            found.append(Heading(match.start(), len(match[1]), words[:200]))
+    return found
+
+
+def heading_path(above: Sequence[Heading]) -> tuple[str, ...]:
+    """Return the headings that a place stands under, outermost first."""
+    path: list[str] = []
+    level = 7
+    for heading in reversed(above):
+        if heading.level < level:
+            path.append(heading.text)
+            level = heading.level
+        if level == 1:
+            break
+    return tuple(reversed(path))
+
+
+def pages(page_starts: Sequence[int], start: int, end: int) -> tuple[int | None, int | None]:
+    """Return the first and last page, from 1, of `text[start:end]`."""
+    if not page_starts:
+        return None, None
+    first = max(1, bisect_right(page_starts, start))
+    return first, max(first, bisect_right(page_starts, end - 1))
+
+
+def parts(text: str, heading_starts: Sequence[int]) -> Iterator[tuple[int, str]]:
+    """Cut a long text where it does least harm: at headings, else between paragraphs or words."""
+    start = 0
+    while len(text) - start > PART_CHARACTERS:
+        limit = start + PART_CHARACTERS
+        position = bisect_right(heading_starts, limit) - 1
+        cut = heading_starts[position] if position >= 0 else 0
+        if cut <= start + PART_CHARACTERS // 2:
+            floor = start + PART_CHARACTERS // 2
+            for separator in ("\n\n", "\n", " "):
+                if (cut := text.rfind(separator, floor, limit)) > 0:
+                    cut += len(separator)
+                    break
+            else:
+                cut = limit
+        yield start, text[start:cut]
+        start = cut
+    yield start, text[start:]
+
+
+def embedded_text(title: str, passage_headings: Sequence[str], text: str) -> str:
+    """Return what is embedded of a passage: its title and headings say what it is about."""
+    context = [part for part in dict.fromkeys((title, *passage_headings)) if part]
+    return "\n".join([" › ".join(context)[: CONTEXT_TOKENS * 2], text]) if context else text

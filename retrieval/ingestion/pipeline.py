@@ -1,0 +1,221 @@
+"""The ingestion of one version: extract, chunk, embed, switch. Each stage can be repeated."""
+
+from __future__ import annotations
+
+import logging
+import re
+import uuid
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from retrieval import backends
+from retrieval.database import in_thread
+from retrieval.ingestion.chunking import passages
+from retrieval.ingestion.embedding import embed_missing
+from retrieval.ingestion.errors import ExtractionError
+from retrieval.ingestion.extraction import extract
+from retrieval.ingestion.spaces import current_space
+from retrieval.models import (
+    Chunk,
+    ChunkEmbedding,
+    Document,
+    DocumentVersion,
+    EmbeddingSpace,
+    Stage,
+)
+from retrieval.text.fulltext import document_vector
+from retrieval.text.language import normalise
+
+if TYPE_CHECKING:
+    from retrieval.ingestion.reading import Extracted
+
+logger = logging.getLogger(__name__)
+
+ENDED = (Stage.READY, Stage.FAILED)
+# Chunks written at a time.
+BATCH = 500
+# Titles that programs write by themselves.
+NO_TITLE = re.compile(
+    r"\W*|untitled.*|\(?anonymous\)?|.*powerpoint[- ]pr.*|microsoft word - .*|document\d*"
+    r"|.*\.(docx?|pptx?|xlsx?|pdf|indd|tex|dvi|qxd|rtf|odt|html?)",
+    re.IGNORECASE,
+)
+
+
+class VersionGoneError(Exception):
+    """The version was deleted while it was being ingested."""
+
+
+async def ingest(version_id: uuid.UUID) -> EmbeddingSpace | None:
+    """Take a version from wherever it stands to ready, or failed if its file cannot be read.
+
+    Return the space it was embedded in. Raises BackendError; then the version stays where it is.
+    """
+    version = await in_thread(_load, version_id)
+    if version is None:
+        return None
+    try:
+        if version.stage in (Stage.QUEUED, Stage.EXTRACTING):
+            await in_thread(_enter, version, Stage.EXTRACTING)
+            extracted = await extract(Path(version.file.path), version.document.name)
+            await in_thread(_store_text, version, extracted)
+        if version.stage == Stage.CHUNKING:
+            await in_thread(_chunk, version)
+        return await _embed(version)
+    except ExtractionError as error:
+        await in_thread(fail, version_id, error.code, error.message)
+    except VersionGoneError:
+        logger.info("Version %s was deleted while it was being ingested", version_id)
+    return None
+
+
+async def _embed(version: DocumentVersion) -> EmbeddingSpace:
+    space = await in_thread(current_space)
+    chunks = Chunk.objects.filter(version=version)
+    await in_thread(_count_embedded, version, space)
+
+    async def progress(count: int) -> None:
+        version.embedded_count += count
+        await in_thread(_save, version, "embedded_count")
+
+    await embed_missing(chunks, space, progress)  # type: ignore[arg-type]
+    await in_thread(_finish, version)
+    return space
+
+
+def fail(version_id: uuid.UUID, code: str, message: str) -> None:
+    """End a version that cannot become ready; an older version stays current."""
+    DocumentVersion.objects.filter(pk=version_id).exclude(stage=Stage.READY).update(
+        stage=Stage.FAILED, error_code=code, error_message=message, finished_at=timezone.now()
+    )
+
+
+def note_error(version_id: uuid.UUID, code: str, message: str) -> None:
+    """Say why a version waits; it will be tried again."""
+    DocumentVersion.objects.filter(pk=version_id).exclude(stage__in=ENDED).update(
+        error_code=code, error_message=message
+    )
+
+
+def _load(version_id: uuid.UUID) -> DocumentVersion | None:
+    return (
+        DocumentVersion.objects.select_related("document")
+        .filter(pk=version_id)
+        .exclude(stage__in=ENDED)
+        .first()
+    )
+
+
+def _save(version: DocumentVersion, *fields: str) -> None:
+    values = {field: getattr(version, field) for field in fields}
+    if not DocumentVersion.objects.filter(pk=version.pk).update(**values):
+        raise VersionGoneError
+
+
+def _enter(version: DocumentVersion, stage: Stage) -> None:
+    version.stage = stage
+    version.error_code = version.error_message = ""
+    _save(version, "stage", "error_code", "error_message")
+
+
+def _store_text(version: DocumentVersion, extracted: Extracted) -> None:
+    version.text = extracted["text"]
+    version.page_starts = extracted["page_starts"]
+    version.media_type = extracted["media_type"][:150]
+    version.language = normalise(extracted["language"])
+    version.title = "" if NO_TITLE.fullmatch(extracted["title"]) else extracted["title"]
+    version.metadata = extracted["metadata"]
+    version.stage = Stage.CHUNKING
+    _save(version, "text", "page_starts", "media_type", "language", "title", "metadata", "stage")
+
+
+def _chunk(version: DocumentVersion) -> None:
+    """Write all chunks of a version, or none: a second try starts anew."""
+    with transaction.atomic():
+        if not DocumentVersion.objects.select_for_update().filter(pk=version.pk).exists():
+            raise VersionGoneError
+        Chunk.objects.filter(version=version).delete()
+        chunks = _chunks(version)
+        version.chunk_count = 0
+        while batch := list(islice(chunks, BATCH)):
+            Chunk.objects.bulk_create(batch)
+            version.chunk_count += len(batch)
+        if not version.chunk_count:
+            raise ExtractionError("empty")
+        version.embedded_count = 0
+        version.stage = Stage.EMBEDDING
+        _save(version, "chunk_count", "embedded_count", "stage")
+
+
+def _chunks(version: DocumentVersion) -> Iterator[Chunk]:
+    embedder = backends.embedder()
+    title = version.title or version.document.title
+    found = passages(
+        version.text,
+        version.page_starts,
+        count_tokens=embedder.count_tokens,
+        tokenizer=getattr(embedder, "tokenizer", None),
+        window=embedder.max_tokens,
+    )
+    for ordinal, passage in enumerate(found):
+        yield Chunk(
+            version=version,
+            ordinal=ordinal,
+            text=passage.text,
+            heading_path=list(passage.heading_path),
+            page_start=passage.page_start,
+            page_end=passage.page_end,
+            char_start=passage.start,
+            char_end=passage.end,
+            fulltext=document_vector(
+                passage.text,
+                title=title,
+                heading=" ".join(passage.heading_path),
+                language=version.language,
+            ),
+        )
+
+
+def _count_embedded(version: DocumentVersion, space: EmbeddingSpace) -> None:
+    version.embedded_count = ChunkEmbedding.objects.filter(
+        chunk__version=version, space=space
+    ).count()
+    version.error_code = version.error_message = ""
+    _save(version, "embedded_count", "error_code", "error_message")
+
+
+def _finish(version: DocumentVersion) -> None:
+    """Make the version ready and, in the same transaction, the one that is searched."""
+    with transaction.atomic():
+        document = (
+            Document.objects.select_for_update(of=("self",))
+            .select_related("current_version")
+            .filter(pk=version.document_id)
+            .first()
+        )
+        if document is None:
+            raise VersionGoneError
+        version.stage = Stage.READY
+        version.finished_at = timezone.now()
+        _save(version, "stage", "finished_at")
+        current = document.current_version
+        if current is None or current.number < version.number:
+            document.current_version = version
+            document.title = version.title or title_of(document.name)
+            document.metadata = merged(document.metadata, version.metadata)
+            document.save(update_fields=["current_version", "title", "metadata"])
+
+
+def title_of(name: str) -> str:
+    """Return a title made of a file's name."""
+    return re.sub(r"[_\s]+", " ", PurePath(name).stem).strip()[:500] or name[:500]
+
+
+def merged(own: dict[str, Any], extracted: dict[str, Any]) -> dict[str, Any]:
+    """Return a document's metadata with what its file says; what people set stays."""
+    return extracted | own

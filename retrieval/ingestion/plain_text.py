@@ -1,0 +1,87 @@
+"""Bytes to text: whatever the encoding, with or without a byte order mark, broken or not."""
+
+from __future__ import annotations
+
+import codecs
+import re
+
+from charset_normalizer import from_bytes
+
+MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f\ufffe\uffff\ud800-\udfff]")
+# Bytes looked at to guess an encoding.
+SAMPLE = 256 * 1024
+
+
+def decode(data: bytes) -> str | None:
+    """Return the text of `data`, or None if it is not text."""
+    for mark, encoding in MARKS:
+        if data.startswith(mark):
+            return data[len(mark) :].decode(_endian(encoding, mark), "replace")
+    if encoding := _wide(data):
+        return data.decode(encoding, "replace")
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        return _guess(data)
+    return text if _is_text(text) else None
+
+
+def clean(text: str) -> str:
+    """Return `text` without what a database refuses or nobody sees: NUL, controls, surrogates."""
+    return CONTROL.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def _endian(encoding: str, mark: bytes) -> str:
+    if encoding == "utf-8":
+        return encoding
+    return f"{encoding}-{'le' if mark[0] == 0xFF else 'be'}"
+
+
+def _wide(data: bytes) -> str:
+    """Return UTF-16's or UTF-32's name if `data` is mostly ASCII in it, without a mark."""
+    sample = data[:4096]
+    if len(sample) < 8:
+        return ""
+    for encoding, width, offset in (
+        ("utf-32-le", 4, 0), ("utf-32-be", 4, 3), ("utf-16-le", 2, 0), ("utf-16-be", 2, 1),
+    ):  # fmt: skip
+        units = [sample[i : i + width] for i in range(0, len(sample) - width + 1, width)]
+        ascii_units = sum(
+            0x09 <= unit[offset] < 0x7F and sum(unit) == unit[offset] for unit in units
+        )
+        if ascii_units > 0.7 * len(units):
+            return encoding
+    return ""
+
+
+def _guess(data: bytes) -> str | None:
+    # UTF-8 with a few broken places is likelier than an encoding in which those make sense.
+    lenient = data.decode("utf-8", "replace")
+    whole = sum(character > "\x7f" for character in lenient) - lenient.count("\ufffd")
+    if whole and lenient.count("\ufffd") <= 0.5 * whole + 8 and _multibyte(data):
+        return lenient if _is_text(lenient) else None
+    best = from_bytes(data[:SAMPLE]).best()
+    if best is None:
+        return None
+    text = data.decode(best.encoding, "replace")
+    return text if _is_text(text) else None
+
+
+def _multibyte(data: bytes) -> bool:
+    """Whether most bytes above ASCII are parts of whole UTF-8 sequences."""
+    high = sum(byte > 0x7F for byte in data)
+    valid = len(data.decode("utf-8", "ignore").encode()) - sum(byte < 0x80 for byte in data)
+    return valid >= 0.5 * high
+
+
+def _is_text(text: str) -> bool:
+    """Whether it has few control characters: NUL bytes in a text are forgiven, a program is not."""
+    sample = text[:65536]
+    return len(CONTROL.findall(sample)) <= 0.1 * len(sample)

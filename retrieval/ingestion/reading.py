@@ -1,0 +1,118 @@
+"""Reading a file's bytes into text; runs in the child process only."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, TypedDict
+
+import kreuzberg
+from kreuzberg import (
+    ConcurrencyConfig,
+    ContentFilterConfig,
+    ExtractionConfig,
+    LanguageDetectionConfig,
+    PageConfig,
+)
+
+from retrieval.ingestion.errors import ExtractionError
+from retrieval.ingestion.media_types import detect
+from retrieval.ingestion.plain_text import clean
+from retrieval.ingestion.structure import render
+
+PDF = "application/pdf"
+SLIDES = "presentation"
+# Formats where a page can be cited: a Word file has pages only once it is printed.
+PAGED = (PDF, SLIDES, "ms-powerpoint", "spreadsheet", "ms-excel")
+WORDS = re.compile(r"\w")
+
+
+class Extracted(TypedDict):
+    """What a file says: `page_starts` are offsets in `text`, in code points."""
+
+    text: str
+    page_starts: list[int]
+    media_type: str
+    language: str
+    title: str
+    metadata: dict[str, Any]
+
+
+def read(data: bytes, name: str) -> Extracted:
+    """Return the text of a file. Raises ExtractionError."""
+    media_type, text = detect(data, name)
+    if media_type in {"text/plain", "text/markdown", "text/vtt"} and text is not None:
+        return _plain(text, media_type)
+    return _structured(data if text is None else text.encode(), media_type)
+
+
+def _plain(text: str, media_type: str) -> Extracted:
+    text = clean(text).strip()
+    if not text:
+        raise ExtractionError("empty")
+    sample = text[:20000].encode()
+    detected = kreuzberg.extract_bytes_sync(sample, "text/plain", _config()).detected_languages
+    title = ""
+    if media_type == "text/markdown" and (heading := re.search(r"^# +(.+)$", text, re.M)):
+        title = heading[1].strip()
+    return Extracted(
+        text=text, page_starts=[], media_type=media_type, title=title[:500], metadata={},
+        language=(detected or [""])[0],
+    )  # fmt: skip
+
+
+def _structured(data: bytes, media_type: str) -> Extracted:
+    try:
+        result = kreuzberg.extract_bytes_sync(data, media_type, _config())
+    except (kreuzberg.KreuzbergError, RuntimeError, ValueError) as error:
+        raise _explain(error) from error
+    nodes = result.document["nodes"] if result.document else []
+    paged = any(word in media_type for word in PAGED)
+    rendered = render(nodes, paged=paged, unwrap=media_type == PDF)
+    text = str(rendered)
+    metadata = dict(result.metadata or {})
+    count = int(metadata.get("page_count") or metadata.get("slide_count") or 0)
+    _refuse_textless(text, media_type, count)
+    rendered.page_starts += [rendered.length] * (count - len(rendered.page_starts) if paged else 0)
+    title = " ".join(str(metadata.get("title") or metadata.get("subject") or "").split())
+    return Extracted(
+        text=text,
+        page_starts=rendered.page_starts,
+        media_type=media_type,
+        language=(result.detected_languages or [""])[0],
+        title=clean(title)[:500],
+        metadata={
+            key: clean(str(metadata[key]))[:500]
+            for key in ("authors", "created_at", "modified_at")
+            if metadata.get(key)
+        },
+    )
+
+
+def _config() -> ExtractionConfig:
+    return ExtractionConfig(
+        use_cache=False,
+        output_format="markdown",
+        include_document_structure=True,
+        pages=PageConfig(extract_pages=True),
+        content_filter=ContentFilterConfig(strip_repeating_text=True),
+        concurrency=ConcurrencyConfig(max_threads=1),
+        language_detection=LanguageDetectionConfig(enabled=True, min_confidence=0.5),
+    )
+
+
+def _refuse_textless(text: str, media_type: str, pages: int) -> None:
+    # Scans, layer names and fonts without a character map leave some characters a page.
+    letters = sum(len(WORDS.findall(line)) for line in set(text.splitlines()))
+    if not letters:
+        raise ExtractionError("no-text" if media_type == PDF else "empty")
+    if media_type == PDF and letters < 3 * max(pages, 1):
+        raise ExtractionError("no-text")
+
+
+def _explain(error: Exception) -> ExtractionError:
+    text = str(error).lower()
+    if "password" in text or "encrypted" in text:
+        return ExtractionError("encrypted")
+    if "unsupported format" in text or "no extractor" in text:
+        return ExtractionError("unsupported")
+    return ExtractionError("corrupt")

@@ -1,0 +1,116 @@
+"""The extracted structure of a document as one Markdown text, knowing where its pages begin."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from retrieval.ingestion.plain_text import clean
+
+# A "heading" longer than this is a paragraph in a large font.
+HEADING_CHARACTERS = 160
+SKIPPED_LAYERS = {"header", "footer"}
+BULLET = re.compile(r"^\s*[-*•·▪◦‣]\s+")
+
+
+@dataclass
+class Text:
+    """Text that grows by blocks; `page_starts` are offsets in code points, one a page."""
+
+    paged: bool
+    parts: list[str] = field(default_factory=list)
+    length: int = 0
+    page_starts: list[int] = field(default_factory=list)
+
+    def add(self, block: str, page: int | None, *, tight: bool = False) -> None:
+        """Append a block that stands on `page`; a tight one follows after a single newline."""
+        block = clean(block).strip("\n")
+        if not block.strip():
+            return
+        gap = ("\n" if tight else "\n\n") if self.parts else ""
+        if self.paged and page is not None:
+            start = self.length + len(gap)
+            self.page_starts += [start] * (page - len(self.page_starts))
+        self.parts.append(gap + block)
+        self.length += len(gap) + len(block)
+
+    def __str__(self) -> str:
+        return "".join(self.parts)
+
+
+def render(nodes: Iterable[Mapping[str, Any]], *, paged: bool, unwrap: bool) -> Text:
+    """Turn kreuzberg's document nodes into text.
+
+    `unwrap` joins lines that were broken only because the page ended there (PDF).
+    """
+    text = Text(paged)
+    ordered: dict[int, int | None] = {}
+    for position, node in enumerate(nodes):
+        content = node["content"]
+        kind = content["node_type"]
+        page = node.get("page")
+        if kind == "list":
+            ordered[position] = 0 if content.get("ordered") else None
+        if kind == "slide":
+            text.add(_heading(1, content.get("title") or ""), content.get("number"))
+        elif node.get("content_layer") not in SKIPPED_LAYERS:
+            number = _number(ordered, node.get("parent")) if kind == "list_item" else None
+            block = _block(kind, content, number, unwrap=unwrap)
+            text.add(block, page, tight=kind == "list_item" and number != 1)
+    return text
+
+
+def _number(ordered: dict[int, int | None], parent: int | None) -> int | None:
+    """Return the item's number in its list, None in a list of bullets."""
+    count = ordered.get(parent) if parent is not None else None
+    if count is None or parent is None:
+        return None
+    ordered[parent] = count + 1
+    return count + 1
+
+
+def _block(kind: str, content: Mapping[str, Any], number: int | None, *, unwrap: bool) -> str:
+    raw = html.unescape(str(content.get("text") or content.get("description") or ""))
+    body = _unwrap(raw) if unwrap else raw
+    match kind:
+        case "heading":
+            return _heading(content["level"], body)
+        case "list_item":
+            return f"{f'{number}.' if number else '-'} {BULLET.sub('', body.strip())}"
+        case "table":
+            return table(content["grid"])
+        case "code":
+            return f"```\n{raw}\n```" if len(raw) < 4000 else raw
+        case _:
+            return body
+
+
+def _heading(level: int, text: str) -> str:
+    words = " ".join(text.split())
+    return f"{'#' * min(level, 6)} {words}" if 0 < len(words) <= HEADING_CHARACTERS else words
+
+
+def _unwrap(text: str) -> str:
+    """Join full lines; keep breaks after short ones, which were meant (addresses, forms)."""
+    # U+0002 is where a hyphen at a line's end was.
+    lines = text.replace("\x02\n", "").replace("\x02", "").split("\n")
+    longest = max(map(len, lines))
+    joined = lines[0]
+    for previous, line in zip(lines, lines[1:], strict=False):
+        full = longest >= 40 and len(previous) >= 0.6 * longest
+        joined += (" " if full else "\n") + line
+    return joined
+
+
+def table(grid: Mapping[str, Any]) -> str:
+    """Return a Markdown table; its first row is the header."""
+    rows = [[""] * grid["cols"] for _ in range(grid["rows"])]
+    for cell in grid["cells"]:
+        if cell["row"] < len(rows) and cell["col"] < grid["cols"]:
+            value = html.unescape(" ".join(str(cell["content"]).split()))
+            rows[cell["row"]][cell["col"]] = value.replace("|", "\\|")
+    lines = [f"| {' | '.join(row)} |" for row in rows]
+    return "\n".join([*lines[:1], "|" + " --- |" * grid["cols"], *lines[1:]])

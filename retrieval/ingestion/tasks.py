@@ -1,0 +1,113 @@
+"""What the worker does, as procrastinate tasks in the queue "ingest"."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import uuid
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from django.db import InterfaceError, OperationalError, transaction
+from procrastinate import BaseRetryStrategy, JobContext, RetryDecision
+from procrastinate.contrib.django import app
+from procrastinate.exceptions import AlreadyEnqueued, JobAborted
+
+from retrieval.backends.base import BackendError
+from retrieval.database import in_thread
+from retrieval.ingestion import pipeline, spaces
+from retrieval.ingestion.embedding import embed_missing
+from retrieval.models import Chunk, DocumentVersion, EmbeddingSpace
+
+if TYPE_CHECKING:
+    from procrastinate.jobs import Job
+
+logger = logging.getLogger(__name__)
+
+QUEUE = "ingest"
+# Waits grow to ten minutes: a provider may be away for about an hour.
+MAX_ATTEMPTS = 12
+MAX_WAIT = 600
+PASSING = (OperationalError, InterfaceError)
+
+
+class Retry(BaseRetryStrategy):
+    """Tries again what can pass: a provider or the database that is away, a worker that stops."""
+
+    def get_retry_decision(self, *, exception: BaseException, job: Job) -> RetryDecision | None:
+        """Return when to try again, None if it is of no use."""
+        if isinstance(exception, (JobAborted, asyncio.CancelledError)):
+            return RetryDecision(retry_in={"seconds": 0})
+        if job.attempts >= MAX_ATTEMPTS:
+            return None
+        wait = min(5 * 2**job.attempts, MAX_WAIT)
+        if isinstance(exception, BackendError) and exception.retryable:
+            return RetryDecision(retry_in={"seconds": int(max(exception.retry_after or 0, wait))})
+        if isinstance(exception, PASSING):
+            return RetryDecision(retry_in={"seconds": min(wait, 30)})
+        return None
+
+
+@app.task(name="retrieval.ingest_version", queue=QUEUE, retry=Retry(), pass_context=True)
+async def ingest_version(context: JobContext, version_id: str) -> None:
+    """Ingest a version; what cannot pass ends it as failed, with the reason."""
+    key = uuid.UUID(version_id)
+    try:
+        space = await pipeline.ingest(key)
+    except BackendError as error:
+        if error.retryable and context.job.attempts < MAX_ATTEMPTS:
+            await in_thread(pipeline.note_error, key, error.code, f"{error.message} Trying again.")
+            raise
+        await in_thread(pipeline.fail, key, error.code, error.message)
+    except PASSING:
+        if context.job.attempts < MAX_ATTEMPTS:
+            raise
+        logger.exception("The database failed too often for version %s", key)
+    except Exception:
+        # The edge: whatever a bug breaks, the document says so instead of staying half done.
+        logger.exception("Ingesting version %s failed", key)
+        await in_thread(
+            pipeline.fail, key, "internal", "Something went wrong here; the log has the details."
+        )
+    else:
+        if space is not None and not space.indexed:
+            await defer_index(space)
+
+
+@app.task(name="retrieval.build_index", queue=QUEUE, retry=Retry())
+async def build_index(space_id: int) -> None:
+    """Build a space's vector index."""
+    space = await EmbeddingSpace.objects.filter(pk=space_id).afirst()
+    if space is not None:
+        await in_thread(spaces.build_index, space)
+
+
+@app.task(name="retrieval.fill_space", queue=QUEUE, retry=Retry())
+async def fill_space() -> None:
+    """Embed what is searched but was embedded by another model only."""
+
+    async def progress(count: int) -> None:
+        logger.info("Embedded %d more chunks with the configured model", count)
+
+    space = await in_thread(spaces.current_space)
+    await embed_missing(Chunk.objects.filter(version__current_of__isnull=False), space, progress)
+    if not space.indexed:
+        await defer_index(space)
+
+
+async def defer_index(space: EmbeddingSpace) -> None:
+    """Queue the building of a space's index, once."""
+    task = build_index.configure(
+        queueing_lock=f"index:{space.pk}", lock=f"index:{space.pk}", priority=10
+    )
+    with suppress(AlreadyEnqueued):
+        await task.defer_async(space_id=space.pk)
+
+
+def defer_ingestion(version: DocumentVersion) -> None:
+    """Queue a version, within the caller's transaction; one version of a document at a time."""
+    task = ingest_version.configure(
+        lock=f"document:{version.document_id}", queueing_lock=f"version:{version.pk}"
+    )
+    with suppress(AlreadyEnqueued), transaction.atomic():
+        task.defer(version_id=str(version.pk))
