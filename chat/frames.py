@@ -230,3 +230,11 @@ class Ack(BaseMessage):
 
 ClientMessage = Annotated[Ask | Stop | Resume | Watch | Prefetch | Ack, Field(discriminator="type")]
 ClientMessageAdapter: TypeAdapter[ClientMessage] = TypeAdapter(ClientMessage)
+
+
+if __name__ == "__main__":
+    import json
+    import sys
+
+    schema = {"frames": FrameAdapter.json_schema(), "messages": ClientMessageAdapter.json_schema()}
+    json.dump(schema, sys.stdout, indent=2)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from itertools import chain
 
 from django.conf import settings
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 
 from chat.answering.citations import CitedAnswer
 from chat.answering.prompts import NO_ANSWER, build_messages
@@ -16,6 +18,8 @@ from chat.frames import Done, FinishReason, Frame, SearchResults, Source, Status
 from chat.frames import Warning as WarningFrame
 from retrieval import backends, search
 from retrieval.backends.base import BackendError, ChatMessage, Delta, GenerationRequest, Query
+
+logger = logging.getLogger(__name__)
 
 SNIPPET_CHARS = 300
 
@@ -59,7 +63,8 @@ async def answer(question: Question) -> AsyncGenerator[Frame]:
     found = await search.retrieve(query, question.scope, question.settings)
     clock.mark("retrieved_ms")
     if found.degraded:
-        yield WarningFrame(code="search_degraded", message=found.degraded)
+        logger.warning("Searched by full text alone: %s", found.degraded.message)
+        yield WarningFrame(code="search_degraded", message=degraded_message())
     hits = found.hits
     if hits:
         yield Status(
@@ -71,20 +76,22 @@ async def answer(question: Question) -> AsyncGenerator[Frame]:
         hits = await search.rerank(query, hits, question.settings)
     context = search.build_context(hits, settings.CONTEXT_TOKENS, backends.embedder().count_tokens)
     clock.mark("searched_ms")
-    sources = [source_of(hit, context.index_of(hit)) for hit in hits]
+    numbers = {hit.chunk.id: number for number, hit in enumerate(context, 1)}
+    sources = [source_of(hit, numbers.get(hit.chunk.id)) for hit in hits]
+    if not search.holds_answer(hits):
+        sources = [source.model_copy(update={"index": None}) for source in sources]
+        context = []
     yield SearchResults(results=sources, query=question.text, retrieval_ms=clock.now())
-    if not context.hits or not search.holds_answer(hits):
+    if not context:
         for frame in refuse(clock):
             yield frame
         return
+    counts = {"passages": len(context), "documents": len({hit.document.id for hit in context})}
     yield Status(
         stage="generating",
-        message=found_message(len(context.hits), len({hit.document_id for hit in context.hits})),
+        message=found_message(**counts),
         elapsed_ms=clock.now(),
-        counts={
-            "passages": len(context.hits),
-            "documents": len({hit.document_id for hit in context.hits}),
-        },
+        counts=counts,
     )
     async with aclosing(generate(question, query, context, clock)) as frames:
         async for frame in frames:
@@ -92,12 +99,11 @@ async def answer(question: Question) -> AsyncGenerator[Frame]:
 
 
 async def generate(
-    question: Question, query: Query, context: search.Context, clock: Clock
+    question: Question, query: Query, context: Sequence[search.Hit], clock: Clock
 ) -> AsyncGenerator[Frame]:
     """Yield the generator's answer as frames, with its citations."""
-    passages = [search.passage(hit, index) for index, hit in enumerate(context.hits, 1)]
-    sources = [source_of(hit, index) for index, hit in enumerate(context.hits, 1)]
-    cited = CitedAnswer(passages, sources)
+    passages = search.passages(context)
+    cited = CitedAnswer(passages, [source_of(hit, n) for n, hit in enumerate(context, 1)])
     request = GenerationRequest(
         messages=build_messages(question.text, passages, question.history, question.instructions),
         question=query,
@@ -116,12 +122,10 @@ async def generate(
                 clock.mark("first_token_ms")
                 yield frame
     if opening.says_no_answer:
-        for frame in refuse(clock):
-            yield frame
+        for ending in refuse(clock):
+            yield ending
         return
-    for frame in cited.feed(opening.finish()):
-        yield frame
-    for frame in cited.finish():
+    for frame in chain(cited.feed(opening.finish()), cited.finish()):
         yield frame
     if not cited.text.strip():
         raise BackendError("The model gave an empty answer.", retryable=True, code="empty")
@@ -180,22 +184,25 @@ def done(cited: CitedAnswer, reason: FinishReason, clock: Clock, last: Delta) ->
 
 def source_of(hit: search.Hit, index: int | None) -> Source:
     """Describe a passage for people."""
-    chunk = hit.chunk
-    document = chunk.version.document
     return Source(
         index=index,
-        source_id=str(chunk.id),
-        document_id=str(document.id),
-        title=document.title,
-        page=chunk.page_start,
-        heading=" › ".join(chunk.heading_path),
-        snippet=chunk.text[:SNIPPET_CHARS],
+        source_id=str(hit.chunk.id),
+        document_id=str(hit.document.id),
+        title=hit.document.title,
+        page=hit.chunk.page_start,
+        heading=hit.heading,
+        snippet=hit.chunk.text[:SNIPPET_CHARS],
         scores={stage: round(score, 4) for stage, score in hit.scores.items()},
     )
 
 
 def found_message(passages: int, documents: int) -> str:
     """Say what was found, in words."""
-    return gettext("Found {passages} relevant passages in {documents} documents").format(
-        passages=passages, documents=documents
-    )
+    found = ngettext("{n} relevant passage", "{n} relevant passages", passages).format(n=passages)
+    where = ngettext("{n} document", "{n} documents", documents).format(n=documents)
+    return gettext("Found {found} in {where}").format(found=found, where=where)
+
+
+def degraded_message() -> str:
+    """Say that only the words were searched for."""
+    return gettext("The embedding model cannot be reached: only the words were searched for.")
