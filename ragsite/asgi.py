@@ -15,10 +15,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "ragsite.settings")
 postgres.ensure()
 pages = get_asgi_application()
 
-try:
-    from chat.routing import websocket_urlpatterns
-except ModuleNotFoundError:
-    websocket_urlpatterns = []
+from chat.routing import websocket_urlpatterns  # noqa: E402 - its models need the apps loaded
 
 unknown: Any = re_path("", cast("Any", WebsocketDenier.as_asgi()))
 sockets = URLRouter([*websocket_urlpatterns, unknown])
