@@ -1,0 +1,24 @@
+"""Finding the passages that answer a question: analyse, retrieve, rerank, build the context."""
+
+from retrieval.search.context import build_context, holds_answer
+from retrieval.search.hits import Hit, passage, passages
+from retrieval.search.query import analyse
+from retrieval.search.reranking import rerank
+from retrieval.search.retrieve import Retrieved, retrieve
+from retrieval.search.scope import Scope
+from retrieval.search.settings import SearchSettings, SearchSettingsError
+
+__all__ = [
+    "Hit",
+    "Retrieved",
+    "Scope",
+    "SearchSettings",
+    "SearchSettingsError",
+    "analyse",
+    "build_context",
+    "holds_answer",
+    "passage",
+    "passages",
+    "rerank",
+    "retrieve",
+]

@@ -48,3 +48,9 @@ def any_of(terms: Iterable[str]) -> str:
 def quote(term: str) -> str:
     """Return a lexeme as tsvector and tsquery read it."""
     return "'" + term.replace("\\", "\\\\").replace("'", "''") + "'"
+
+
+def array(values: Iterable[str]) -> str:
+    """Return the text form of a PostgreSQL array."""
+    quoted = (value.replace("\\", "\\\\").replace('"', '\\"') for value in values)
+    return "{" + ",".join(f'"{value}"' for value in quoted) + "}"

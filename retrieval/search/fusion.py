@@ -1,0 +1,59 @@
+"""Making one list of what two searches found: pure functions of scores, high is good."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from statistics import fmean, pstdev
+from typing import TypeVar
+
+Id = TypeVar("Id")
+
+
+def relative_score(
+    semantic: Mapping[Id, float],
+    full_text: Mapping[Id, float],
+    semantic_weight: float = 1.0,
+    full_text_weight: float = 0.5,
+) -> dict[Id, float]:
+    """Return the weighted sums of standardised scores, best first.
+
+    What one search did not find counts as its lowest score (full text: 0, no word in common).
+    A search that found nothing, or the same everywhere, has no say.
+    """
+    ids = [*dict.fromkeys([*semantic, *full_text])]
+    lowest = min(semantic.values(), default=0.0)
+    by_meaning = standardise({id_: semantic.get(id_, lowest) for id_ in ids})
+    by_words = standardise({id_: full_text.get(id_, 0.0) for id_ in ids})
+    return _best_first(
+        {id_: semantic_weight * by_meaning[id_] + full_text_weight * by_words[id_] for id_ in ids}
+    )
+
+
+def rrf(
+    semantic: Mapping[Id, float],
+    full_text: Mapping[Id, float],
+    semantic_weight: float = 1.0,
+    full_text_weight: float = 0.5,
+    k: int = 50,
+) -> dict[Id, float]:
+    """Return the sums of weight / (k + rank), best first; ranks count from 1."""
+    fused: dict[Id, float] = {}
+    for scores, weight in ((semantic, semantic_weight), (full_text, full_text_weight)):
+        for rank, id_ in enumerate(_best_first(scores), start=1):
+            fused[id_] = fused.get(id_, 0.0) + weight / (k + rank)
+    return _best_first(fused)
+
+
+def standardise(scores: Mapping[Id, float]) -> dict[Id, float]:
+    """Return z-scores: by how many standard deviations each is above the mean."""
+    if not scores:
+        return {}
+    mean, deviation = fmean(scores.values()), pstdev(scores.values())
+    # Equal scores differ by rounding only.
+    if deviation <= 1e-9 * max(1.0, abs(mean)):
+        return dict.fromkeys(scores, 0.0)
+    return {id_: (score - mean) / deviation for id_, score in scores.items()}
+
+
+def _best_first(scores: Mapping[Id, float]) -> dict[Id, float]:
+    return dict(sorted(scores.items(), key=lambda item: item[1], reverse=True))

@@ -1,0 +1,26 @@
+"""Ordering the candidates anew, by a closer look at the question and each passage."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from retrieval import backends
+from retrieval.search.hits import passages
+
+if TYPE_CHECKING:
+    from retrieval.backends.base import Query
+    from retrieval.search.hits import Hit
+    from retrieval.search.settings import SearchSettings
+
+
+async def rerank(query: Query, hits: list[Hit], settings: SearchSettings) -> list[Hit]:
+    """Return the best `top_n` of the hits, at most `limit`, with the score `reranked`.
+
+    Without a reranker the order stays. Raises BackendError if the reranker fails.
+    """
+    reranker = backends.reranker() if settings.rerank else None
+    wanted = min(settings.limit, settings.top_n)
+    if reranker is None or not hits:
+        return hits[:wanted]
+    ranked = await reranker.rerank(query, passages(hits), wanted)
+    return [hits[each.position].scored("reranked", each.relevance_score) for each in ranked]
