@@ -17,12 +17,11 @@ pages = get_asgi_application()
 
 from chat.routing import websocket_urlpatterns  # noqa: E402 - its models need the apps loaded
 
-unknown: Any = re_path("", cast("Any", WebsocketDenier.as_asgi()))
-sockets = URLRouter([*websocket_urlpatterns, unknown])
+routes: list[Any] = [*websocket_urlpatterns, re_path("", cast("Any", WebsocketDenier.as_asgi()))]
 
 application = ProtocolTypeRouter(
     {
         "http": pages,
-        "websocket": AllowedHostsOriginValidator(AuthMiddlewareStack(sockets)),
+        "websocket": AllowedHostsOriginValidator(AuthMiddlewareStack(URLRouter(routes))),
     }
 )

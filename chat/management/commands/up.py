@@ -10,9 +10,10 @@ import socket
 from typing import Any
 
 from django.conf import settings
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 
 from chat.management.first_start import Administrator, administrator
+from chat.management.static import collect
 from chat.management.supervisor import Supervisor
 from retrieval.management.ready import ReadyCommand
 
@@ -27,7 +28,7 @@ class Command(ReadyCommand):
         super().check_migrations()
 
     def handle(self, *args: Any, **options: Any) -> None:
-        call_command("collectstatic", interactive=False, verbosity=0, skip_checks=True)
+        collect()
         admin = administrator()
         supervisor = Supervisor(settings.WEB_HOST, settings.WEB_PORT)
         status = asyncio.run(supervisor.run(lambda: self.announce(admin)))
