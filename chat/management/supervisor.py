@@ -40,16 +40,17 @@ class Supervisor:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             loop.add_signal_handler(number, self.interrupt)
         web = await self.start("web", "--verbosity=0")
-        worker = asyncio.create_task(self.keep_worker(), name="worker")
         listening = asyncio.create_task(self.listening(), name="listening")
         ends = {asyncio.create_task(self.signalled.wait()), asyncio.create_task(web.wait())}
+        tasks = {listening, *ends}
         try:
-            await asyncio.wait({listening, *ends}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             if listening.done():
                 announce()
+                # Not before: on the first start, the web server prepares the model.
+                tasks.add(asyncio.create_task(self.keep_worker(), name="worker"))
                 await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            tasks = {worker, listening, *ends}
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
@@ -64,10 +65,10 @@ class Supervisor:
         self.signalled.set()
 
     async def start(self, *arguments: str) -> Process:
-        """Start a management command, out of reach of the terminal's Ctrl-C: we pass it on."""
+        """Start a management command, out of reach of the terminal's Ctrl-C; it logs to ours."""
         process = await asyncio.create_subprocess_exec(
             *WITH_PARENT, sys.executable, str(settings.BASE_DIR / "manage.py"), *arguments,
-            stdin=DEVNULL, stdout=sys.stderr, start_new_session=True,
+            stdin=DEVNULL, stdout=DEVNULL, start_new_session=True,
         )  # fmt: skip
         self.processes.add(process)
         return process

@@ -19,6 +19,7 @@ from retrieval.management.ready import ReadyCommand
 
 
 class Command(ReadyCommand):
+    needs_model = False  # the web server prepares it
     help = "Run the whole site until Ctrl-C: database, model, worker and web server."
 
     def check_migrations(self) -> None:
