@@ -31,10 +31,7 @@ def main() -> None:
 
     result: dict[str, Any]
     try:
-        extracted = read(Path(path).read_bytes(), name)
-        if len(extracted["text"]) > MAX_CHARACTERS:
-            raise ExtractionError("too-large")
-        result = {"ok": extracted}
+        result = {"ok": read(Path(path).read_bytes(), name, MAX_CHARACTERS)}
     except ExtractionError as error:
         result = {"error": {"code": error.code, "message": error.message}}
     except MemoryError:

@@ -36,9 +36,12 @@ TEXT_TYPES = {
 BOMB_BYTES, BOMB_RATIO = 32 * 2**20, 200
 UNPACKED_BYTES = 2**30
 ENTITY = re.compile(rb"<!ENTITY", re.IGNORECASE)
-HTML = re.compile(r"\s*(<!--.*?-->\s*)*(<!doctype html|<html|<head|<body)", re.I | re.S)
+HTML = re.compile(
+    r"\s*(<!--.*?-->\s*)*(<!doctype html|<html|<head|<body)", re.IGNORECASE | re.DOTALL
+)
 MAIL = re.compile(
-    r"(?:[\w-]+:[^\n]*\n(?:[ \t][^\n]*\n)*)*?(?:From|Received|Return-Path|MIME-Version):", re.I
+    r"(?:[\w-]+:[^\n]*\n(?:[ \t][^\n]*\n)*)*?(?:From|Received|Return-Path|MIME-Version):",
+    re.IGNORECASE,
 )
 SUBTITLES = re.compile(r"WEBVTT\b|1\s*\n\d\d:\d\d:\d\d,\d{3} -->")
 
@@ -140,17 +143,13 @@ def _refuse_entities(archive: zipfile.ZipFile) -> None:
 
 def _text_type(text: str, name: str) -> str:
     head = text[:4096].lstrip("\ufeff")
-    if HTML.match(head):
+    suffix = PurePath(name).suffix.lower()
+    if HTML.match(head) or suffix in {".html", ".htm", ".xhtml"}:
         return "text/html"
     if head.lstrip().startswith("<?xml"):
         return "text/html" if "<html" in head else "application/xml"
     if SUBTITLES.match(head):
         return "text/vtt"
-    suffix = PurePath(name).suffix.lower()
-    if suffix in TEXT_TYPES:
-        return TEXT_TYPES[suffix]
-    if suffix in {".eml", ".mht", ".mhtml"} or (suffix != ".txt" and MAIL.match(head)):
+    if suffix == ".eml" or (not suffix and MAIL.match(head)):
         return "message/rfc822"
-    if suffix in {".html", ".htm", ".xhtml"}:
-        return "text/html"
-    return "text/plain"
+    return TEXT_TYPES.get(suffix, "text/plain")

@@ -83,7 +83,7 @@ async def _embed(version: DocumentVersion) -> EmbeddingSpace:
         version.embedded_count += count
         await in_thread(_save, version, "embedded_count")
 
-    await embed_missing(chunks, space, progress)  # type: ignore[arg-type]
+    await embed_missing(chunks, space, progress)
     await in_thread(_finish, version)
     return space
 

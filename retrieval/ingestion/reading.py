@@ -37,12 +37,16 @@ class Extracted(TypedDict):
     metadata: dict[str, Any]
 
 
-def read(data: bytes, name: str) -> Extracted:
+def read(data: bytes, name: str, max_characters: int = 10**9) -> Extracted:
     """Return the text of a file. Raises ExtractionError."""
     media_type, text = detect(data, name)
     if media_type in {"text/plain", "text/markdown", "text/vtt"} and text is not None:
-        return _plain(text, media_type)
-    return _structured(data if text is None else text.encode(), media_type)
+        extracted = _plain(text, media_type)
+    else:
+        extracted = _structured(data if text is None else text.encode(), media_type)
+    if len(extracted["text"]) > max_characters:
+        raise ExtractionError("too-large")
+    return extracted
 
 
 def _plain(text: str, media_type: str) -> Extracted:
@@ -52,7 +56,7 @@ def _plain(text: str, media_type: str) -> Extracted:
     sample = text[:20000].encode()
     detected = kreuzberg.extract_bytes_sync(sample, "text/plain", _config()).detected_languages
     title = ""
-    if media_type == "text/markdown" and (heading := re.search(r"^# +(.+)$", text, re.M)):
+    if media_type == "text/markdown" and (heading := re.search(r"^# +(.+)$", text, re.MULTILINE)):
         title = heading[1].strip()
     return Extracted(
         text=text, page_starts=[], media_type=media_type, title=title[:500], metadata={},
@@ -69,7 +73,7 @@ def _structured(data: bytes, media_type: str) -> Extracted:
     paged = any(word in media_type for word in PAGED)
     rendered = render(nodes, paged=paged, unwrap=media_type == PDF)
     text = str(rendered)
-    metadata = dict(result.metadata or {})
+    metadata: dict[str, Any] = dict(result.metadata or {})
     count = int(metadata.get("page_count") or metadata.get("slide_count") or 0)
     _refuse_textless(text, media_type, count)
     rendered.page_starts += [rendered.length] * (count - len(rendered.page_starts) if paged else 0)

@@ -6,6 +6,7 @@ import html
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from retrieval.ingestion.plain_text import clean
@@ -99,7 +100,7 @@ def _unwrap(text: str) -> str:
     lines = text.replace("\x02\n", "").replace("\x02", "").split("\n")
     longest = max(map(len, lines))
     joined = lines[0]
-    for previous, line in zip(lines, lines[1:], strict=False):
+    for previous, line in pairwise(lines):
         full = longest >= 40 and len(previous) >= 0.6 * longest
         joined += (" " if full else "\n") + line
     return joined

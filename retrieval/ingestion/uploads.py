@@ -42,13 +42,19 @@ class Upload:
 
 
 def add_document(
-    collection: Collection, name: str, file: File[bytes], user: User | None = None
+    collection: Collection,
+    name: str,
+    file: File[bytes],
+    user: User | None = None,
+    *,
+    folder: str = "",
 ) -> Upload:
     """Store a file as the newest version of the document of that name, and queue it.
 
+    Folders in `name` are dropped; `folder` is where the document stands within its collection.
     Raises UploadError for a file that is too large or has no usable name.
     """
-    name = clean_name(name)
+    name = clean_name(name, folder)
     version = DocumentVersion()
     content = _Metered(file)
     field = version.file
@@ -93,8 +99,10 @@ def retry(version: DocumentVersion) -> None:
         defer_ingestion(version)
 
 
-def clean_name(name: str) -> str:
+def clean_name(name: str, folder: str = "") -> str:
     """Return a file's name without its folders and control characters, cut to 255 bytes.
+
+    `folder`, cleaned likewise, goes before it.
 
     Raises UploadError if nothing is left.
     """
@@ -103,6 +111,8 @@ def clean_name(name: str) -> str:
     base = base.strip().strip("\u200e\u200f\u202a-\u202e")
     if base in {"", ".", ".."}:
         raise UploadError("bad-name", "This file has no usable name.")
+    folders = [clean_name(part) for part in folder.split("/") if part.strip(". ")]
+    base = "/".join([*folders, base])
     if len(base.encode()) <= NAME_BYTES:
         return base
     stem, dot, suffix = base.rpartition(".")
@@ -115,7 +125,7 @@ def clean_name(name: str) -> str:
 def delete_file(sender: type[DocumentVersion], instance: DocumentVersion, **_: Any) -> None:
     """Delete the stored file of a version that is deleted, once that is committed."""
     if instance.file:
-        storage, stored = instance.file.storage, instance.file.name
+        storage, stored = instance.file.storage, str(instance.file.name)
         transaction.on_commit(lambda: storage.delete(stored))
 
 
@@ -132,7 +142,7 @@ class _Metered(File):  # type: ignore[type-arg]
     """
 
     def __init__(self, file: File[bytes]) -> None:
-        super().__init__(file.file or file, file.name)  # type: ignore[arg-type]
+        super().__init__(file.file or file, file.name)
         self.sha256 = hashlib.sha256()
         self.length = 0
 
