@@ -52,10 +52,14 @@ class Sentence:
 
 @dataclass(frozen=True)
 class Query:
-    """A question, and its terms (folded, stop words removed) in order of appearance."""
+    """A question, and its terms (folded, stop words removed) in order of appearance.
+
+    `language` is an ISO 639-1 code, "" when it is not certain.
+    """
 
     text: str
     terms: tuple[str, ...]
+    language: str = ""
 
 
 @dataclass(frozen=True)
@@ -70,6 +74,7 @@ class Passage:
     title: str
     heading: str = ""
     page: int | None = None
+    language: str = ""
     scores: dict[str, float] = field(default_factory=dict)
     analyse: Callable[[str], tuple[Sentence, ...]] = field(
         default=lambda text: (), repr=False, compare=False

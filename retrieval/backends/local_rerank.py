@@ -1,0 +1,132 @@
+"""A reranker without a model: what the search already knows, looked at more closely.
+
+**Order.** The fused score decides; what the best candidates cover of the question, and which of
+its neighbouring terms share a sentence, decides between scores that are close. On the six
+sets measured (English, German, Chinese, Arabic) that changed nDCG@10 by -0.001 to +0.002: the
+score is for judging relevance more than for reordering. Title and heading are not counted again,
+they are part of the full-text score.
+
+**Relevance.** A logistic of two signals says how likely a passage is to hold the answer:
+the cosine similarity of the bundled embedding model, and the share of the question's terms in
+the passage, rare ones weighing more. Its weights were learnt on half of the questions of six
+sets, against questions whose article was taken out and questions of other sets (area under the
+curve on the other half: 0.99). Where question and passage are in different languages, or the
+question's language is not certain, words say nothing and cosines are lower; the score is then at
+least the threshold, since a wrong refusal is worse than a wrong try.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import unicodedata
+from collections import Counter
+from itertools import pairwise
+from statistics import fmean, pstdev
+from typing import TYPE_CHECKING
+
+from retrieval import backends
+from retrieval.backends.base import Ranked
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from retrieval.backends.base import Passage, Query
+
+CALIBRATED_FOR = "multilingual-e5-small"
+THRESHOLD = 0.1
+COSINE, COSINE_ORIGIN = 75.0, 0.85
+COVERAGE = 11.0
+BIAS = -2.3
+
+# Passages whose sentences are analysed: about 1.5 ms each.
+EXAMINED = 10
+# Standard deviations of the fused score that a full match is worth.
+COVERAGE_BONUS = 0.5
+NEARNESS_BONUS = 0.5
+
+
+class LocalReranker:
+    """Reorders close candidates, and judges whether any holds the answer."""
+
+    @property
+    def answer_threshold(self) -> float:
+        """The relevance an answer needs; 0 with an embedding model this is not calibrated for."""
+        return THRESHOLD if backends.embedder().model == CALIBRATED_FOR else 0.0
+
+    async def rerank(self, query: Query, passages: Sequence[Passage], top_n: int) -> list[Ranked]:
+        """Return the best `top_n`, best first."""
+        return await asyncio.to_thread(rank, query, passages, top_n)
+
+
+def rank(query: Query, passages: Sequence[Passage], top_n: int) -> list[Ranked]:
+    """Order passages that come best first by their fused score."""
+    bases = standardised([passage.scores.get("fused", 0.0) for passage in passages])
+    examined = passages[: max(top_n, EXAMINED)]
+    covered = coverage(query, examined)
+    scores = [
+        base + COVERAGE_BONUS * share + NEARNESS_BONUS * together(query, passage)
+        for base, share, passage in zip(bases, covered, examined, strict=False)
+    ]
+    best_first = sorted(range(len(examined)), key=lambda position: -scores[position])
+    return [
+        Ranked(position, relevance(query, passages[position], covered[position]))
+        for position in best_first[:top_n]
+    ]
+
+
+def relevance(query: Query, passage: Passage, covered: float) -> float:
+    """Return how likely the passage holds the answer, 0 to 1."""
+    cosine = passage.scores.get("vector", 0.0)
+    logit = COSINE * (cosine - COSINE_ORIGIN) + COVERAGE * covered + BIAS
+    score = 1 / (1 + math.exp(-max(-50.0, min(50.0, logit))))
+    return score if comparable(query, passage) else max(score, THRESHOLD)
+
+
+def coverage(query: Query, passages: Sequence[Passage]) -> list[float]:
+    """Return each passage's share of the question's terms, weighted by their rarity here."""
+    found = [terms(passage) for passage in passages]
+    weights = {
+        term: math.log1p(len(found) / (sum(term in each for each in found) or 0.5))
+        for term in query.terms
+    }
+    total = sum(weights.values()) or 1.0
+    return [sum(weights[term] for term in weights if term in each) / total for each in found]
+
+
+def together(query: Query, passage: Passage) -> float:
+    """Return the share of neighbouring terms of the question that share a sentence."""
+    pairs = set(pairwise(query.terms))
+    found = {
+        pair for sentence in passage.sentences for pair in pairs if sentence.terms.issuperset(pair)
+    }
+    return len(found) / len(pairs) if pairs else 0.0
+
+
+def terms(passage: Passage) -> frozenset[str]:
+    """Return the terms of all sentences."""
+    return frozenset().union(*(sentence.terms for sentence in passage.sentences))
+
+
+def comparable(query: Query, passage: Passage) -> bool:
+    """Whether question and passage are certainly in one language."""
+    if query.language and passage.language:
+        return query.language == passage.language
+    # Scripts other than Latin tell enough.
+    return script(query.text) == script(passage.text) != "LATIN"
+
+
+def script(text: str) -> str:
+    """Return the script most letters of the beginning are in, as Unicode names it."""
+    letters = [letter for letter in text[:200] if letter.isalpha()]
+    counts = Counter(unicodedata.name(letter, "?").split()[0] for letter in letters)
+    return counts.most_common(1)[0][0] if counts else ""
+
+
+def standardised(scores: Sequence[float]) -> list[float]:
+    """Return by how many standard deviations each score is above the mean."""
+    deviation = pstdev(scores) if scores else 0.0
+    if deviation < 1e-9:
+        return [0.0] * len(scores)
+    mean = fmean(scores)
+    return [(score - mean) / deviation for score in scores]
