@@ -69,6 +69,7 @@ def passage(hit: Hit, index: int) -> Passage:
         title=hit.document.title,
         heading=hit.heading,
         page=hit.chunk.page_start,
+        language=hit.version.language,
         scores=hit.scores,
         analyse=partial(sentences.split, language=hit.version.language),
     )

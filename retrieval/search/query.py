@@ -10,5 +10,5 @@ from retrieval.text.terms import query_terms, words
 def analyse(text: str) -> Query:
     """Return a question with its terms: stems in the language it seems to be in, each once."""
     text = text.strip()
-    terms = query_terms(text, language.guess(words(text)))
-    return Query(text, tuple(dict.fromkeys(terms)))
+    guessed = language.guess(words(text))
+    return Query(text, tuple(dict.fromkeys(query_terms(text, guessed))), guessed)
