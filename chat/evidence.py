@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 # Code points of the document shown on either side of a passage.
 SURROUNDING_CHARS = 1500
-# The score that says most comes first.
-SCORE_STAGES = ("rerank", "relevance_score", "fused", "vector")
+# Stages whose scores lie in [0, 1] and mean the same for every question; the better one first.
+RELEVANCE_STAGES = ("reranked", "vector")
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Source:
     def relevance(self) -> float | None:
         """How relevant it was found, in [0, 1], by the last stage that said so."""
         scores = self.candidate.scores
-        score = next((scores[stage] for stage in SCORE_STAGES if stage in scores), None)
+        score = next((scores[stage] for stage in RELEVANCE_STAGES if stage in scores), None)
         return None if score is None else min(1.0, max(0.0, score))
 
 
@@ -49,11 +49,15 @@ class Excerpt:
 
 def messages() -> QuerySet[Message]:
     """Return messages with everything that showing them takes, in a fixed number of queries."""
-    candidates = Candidate.objects.select_related("chunk__version__document__collection").defer(
-        "chunk__text", "chunk__fulltext", "chunk__version__text"
-    )
     return Message.objects.select_related("run").prefetch_related(
-        "citations", Prefetch("run__candidates", candidates)
+        "citations", Prefetch("run__candidates", candidates())
+    )
+
+
+def candidates() -> QuerySet[Candidate]:
+    """Return candidates with their documents and collections, without long texts."""
+    return Candidate.objects.select_related("chunk__version__document__collection").defer(
+        "chunk__text", "chunk__fulltext", "chunk__version__text"
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
 
+from asgiref.sync import async_to_sync
 from django.contrib.auth.views import redirect_to_login
 from django.core.paginator import Paginator
 from django.db.models import Count, Q
@@ -17,8 +18,8 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 from django_htmx.http import HttpResponseClientRedirect
 
-from chat import evidence
-from chat.models import ACTIVE, Assistant, Candidate, Conversation, Message, Role
+from chat import evidence, runs
+from chat.models import ACTIVE, Assistant, Conversation, Message, Role
 from retrieval import backends
 from retrieval.models import Collection, Document, Stage
 
@@ -133,12 +134,8 @@ def citation(request: MemberRequest, message_id: UUID, ordinal: int) -> HttpResp
 @member_required
 def source(request: MemberRequest, message_id: UUID, rank: int) -> HttpResponse:
     """Show a passage that was found but not cited."""
-    candidates = Candidate.objects.select_related("chunk__version__document__collection")
-    found = get_object_or_404(
-        candidates.defer("chunk__fulltext", "chunk__version__text"),
-        run__answer=_message(request, message_id),
-        rank=rank,
-    )
+    answer = _message(request, message_id)
+    found = get_object_or_404(evidence.candidates(), run__answer=answer, rank=rank)
     context = {
         "item": found,
         "version": found.chunk.version if found.chunk else None,
@@ -180,6 +177,9 @@ def delete(request: MemberRequest, conversation_id: UUID) -> HttpResponse:
     """Delete a conversation; who has it open goes to a new one."""
     found = get_object_or_404(_conversations(request), pk=conversation_id)
     was_open = _is_open(request, found)
+    if run := found.runs.filter(state__in=ACTIVE).first():
+        # Nobody would read what a provider is still being paid for.
+        async_to_sync(runs.stop)(request.user, run.pk)
     found.delete()
     return HttpResponseClientRedirect(reverse("chat:new")) if was_open else HttpResponse()
 

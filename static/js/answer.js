@@ -74,6 +74,7 @@ export class AnswerText {
 
   /** Draw what has changed since the last time, with the cursor after it. */
   draw() {
+    cancelAnimationFrame(this.frame);
     this.frame = 0;
     const last = this.shown.findLastIndex((block) => block.start < this.dirtyFrom);
     // What follows can still change the block before it: a list goes on after an empty line.
@@ -82,7 +83,6 @@ export class AnswerText {
     this.show(keep, start, settled(this.cited.source.slice(start)));
     this.dirtyFrom = this.cited.source.length;
     deepestEnd(this.element).append(this.cursor);
-    this.element.dispatchEvent(new CustomEvent("answer:drawn", { bubbles: true }));
   }
 
   /** Draw the whole as it stands, without a cursor: link definitions may come after their use. */
@@ -91,7 +91,6 @@ export class AnswerText {
     this.frame = 0;
     this.cursor.remove();
     this.show(0, 0, this.cited.source);
-    this.element.dispatchEvent(new CustomEvent("answer:drawn", { bubbles: true }));
   }
 
   /**

@@ -10,6 +10,7 @@
 
 const OPEN = "\uE000";
 const CLOSE = "\uE001";
+const JOINER = "\u2060";
 const PLACEHOLDER = /\[\uE000(\d+)\uE001\]/g;
 
 /**
@@ -86,10 +87,11 @@ export function placeMarks(root, citations) {
     const parts = node.data.split(PLACEHOLDER);
     node.replaceWith(
       ...parts.map((part, position) => {
-        if (position % 2 === 0) return part;
-        const citation = citations[Number(part)];
-        if (!citation) return "";
-        return plain ? `[${citation.index}]` : mark(citation, part);
+        const marked = position % 2 === 1;
+        if (plain) return marked ? `[${citations[Number(part)]?.index}]` : part;
+        if (marked) return mark(citations[Number(part)], part);
+        // A mark stands close to what it supports and never begins a line.
+        return position < parts.length - 1 ? part.trimEnd() + JOINER : part;
       }),
     );
   }

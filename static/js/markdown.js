@@ -53,6 +53,8 @@ const SAFE = {
   ALLOWED_ATTR: ["align", "class", "href", "role", "start", "tabindex", "title"],
   ALLOW_ARIA_ATTR: false,
   ALLOW_DATA_ATTR: false,
+  // Their values are no addresses; without this they would be held against the next line.
+  ADD_URI_SAFE_ATTR: ["align", "start", "tabindex"],
   ALLOWED_URI_REGEXP: /^(?:https?|mailto):/i,
 };
 

@@ -5,40 +5,45 @@
 const NEAR_PX = 48;
 const STILL_PX = 4;
 
-/**
- * @param {HTMLElement} root
- */
+/** @param {HTMLElement} root */
 export function followAnswers(root) {
   const pane = /** @type {HTMLElement} */ (root.querySelector("#messages"));
-  const thread = /** @type {HTMLElement} */ (root.querySelector("#thread"));
   const jump = /** @type {HTMLButtonElement} */ (root.querySelector("#jump"));
   let following = true;
-  let last = 0;
+  let top = 0;
+  let height = 0;
 
   const below = () => pane.scrollHeight - pane.scrollTop - pane.clientHeight;
+  const arriving = () => ["searching", "streaming"].includes(root.dataset.state ?? "");
+  const look = () => {
+    top = pane.scrollTop;
+    height = pane.scrollHeight;
+    // Once there it stays until the bottom is reached, also when the answer has ended.
+    jump.hidden = following || below() < NEAR_PX || (jump.hidden && !arriving());
+  };
   const toBottom = () => {
     following = true;
     pane.scrollTop = pane.scrollHeight;
-    last = pane.scrollTop;
-    show();
-  };
-  const show = () => {
-    jump.hidden = following || below() < NEAR_PX;
+    look();
   };
 
   pane.addEventListener("scroll", () => {
-    // Only a movement upwards is the reader's: text that grows moves nothing.
-    if (pane.scrollTop < last - 1) following = below() < STILL_PX;
+    // Text that shrinks moves the pane too; only in an unchanged one it was the reader.
+    const readerWentUp = pane.scrollTop < top - 1 && pane.scrollHeight === height;
+    if (readerWentUp) following = below() < STILL_PX;
     else if (below() < NEAR_PX) following = true;
-    last = pane.scrollTop;
-    show();
+    look();
   });
-  new ResizeObserver(() => {
-    if (following) toBottom();
-    else show();
-  }).observe(thread);
-  new ResizeObserver(() => following && toBottom()).observe(pane);
-  thread.addEventListener("thread:asked", toBottom);
+  pane.addEventListener(
+    "wheel",
+    (event) => {
+      if (event.deltaY < 0 && pane.scrollTop > 0) following = false;
+    },
+    { passive: true },
+  );
+  const resized = new ResizeObserver(() => (following ? toBottom() : look()));
+  for (const element of [pane, ...pane.children]) resized.observe(element);
+  root.addEventListener("thread:asked", toBottom);
   jump.addEventListener("click", toBottom);
   toBottom();
 }

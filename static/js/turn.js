@@ -78,16 +78,16 @@ export class Turn {
         this.showStatus(frame.message);
         break;
       case "token":
-        this.setState("streaming");
         this.text.append(frame.text);
+        this.startStreaming();
         break;
       case "citation":
         this.text.cite(frame);
         break;
       case "snapshot":
-        this.setState("streaming");
         this.text.replace(frame.text, frame.citations);
-        this.text.schedule();
+        this.text.draw();
+        this.setState("streaming");
         break;
       case "done":
         if (frame.answer !== this.text.text) this.text.replace(frame.answer, frame.citations);
@@ -122,6 +122,13 @@ export class Turn {
     if (message) part(this.element, ".status-text").textContent = message;
   }
 
+  /** The first words are drawn at once: the status line goes in the same frame. */
+  startStreaming() {
+    if (this.state === "streaming") return;
+    this.text.draw();
+    this.setState("streaming");
+  }
+
   /** @param {AnswerState} state */
   setState(state) {
     this.element.dataset.state = state;
@@ -147,9 +154,10 @@ function ended(reason) {
 
 /** @param {Source[]} results */
 function found(results) {
-  const documents = new Set(results.map((source) => source.document_id)).size;
-  if (!results.length) return "No passages found";
-  return `${count(results.length, "passage")} in ${count(documents, "document")}`;
+  const used = results.filter((source) => source.index !== null);
+  const documents = new Set(used.map((source) => source.document_id)).size;
+  if (!used.length) return "";
+  return `${count(used.length, "passage")} in ${count(documents, "document")}`;
 }
 
 /**

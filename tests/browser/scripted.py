@@ -1,0 +1,54 @@
+"""A socket whose server is the test: it sees what the page sends, and sends what it likes."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from uuid import uuid4
+
+from playwright.sync_api import Page, WebSocketRoute
+
+
+class ScriptedSocket:
+    """Stands in for `/ws/chat/` of a page; frames are numbered as a run's are."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.messages: list[dict[str, Any]] = []
+        self.route: WebSocketRoute | None = None
+        self.run = str(uuid4())
+        self.seq = 0
+        page.route_web_socket("**/ws/chat/", self._opened)
+
+    def _opened(self, route: WebSocketRoute) -> None:
+        self.route = route
+        route.on_message(lambda message: self.messages.append(json.loads(message)))
+
+    def wait_for(self, kind: str) -> dict[str, Any]:
+        """Return the first message of a type that has not been returned yet."""
+        while True:
+            for position, message in enumerate(self.messages):
+                if message["type"] == kind:
+                    return self.messages.pop(position)
+            # Playwright delivers messages while it waits for something.
+            self.page.evaluate("() => new Promise(requestAnimationFrame)")
+
+    def send(self, kind: str, **fields: Any) -> None:
+        """Send the run's next frame."""
+        self.seq += 1
+        self.send_raw({"type": kind, "run": self.run, "seq": self.seq, **fields})
+
+    def send_raw(self, frame: dict[str, Any]) -> None:
+        """Send a frame just as it is."""
+        assert self.route is not None
+        self.route.send(json.dumps(frame))
+
+    def begin(self, ask: dict[str, Any], **fields: Any) -> None:
+        """Begin a new run that answers `ask`."""
+        self.run, self.seq = str(uuid4()), 0
+        ids = {name: str(uuid4()) for name in ("conversation", "question", "answer")} | fields
+        self.send("status", stage="queued", message="Question received", ask=ask.get("id"), **ids)
+
+    def done(self, answer: str, reason: str = "stop", citations: Any = ()) -> None:
+        """End the run."""
+        self.send("done", finish_reason=reason, answer=answer, citations=list(citations))
