@@ -64,7 +64,7 @@ class BM25(Func):
 
     template = (
         "(SELECT coalesce(sum(term.weight * 2.2 / (1 + (0.3 + 0.9 * length(terms) / average)"
-        " / (1 / (1.6449340668 * (1 - rank)) - 0.5))), 0)"
+        " / round(1 / (1.6449340668 * (1 - rank)) - 0.5))), 0)"
         " FROM (VALUES (%(expressions)s)) AS chunk (terms, queries, weights, average),"
         " unnest(queries, weights) AS term (query, weight),"
         " CAST(ts_rank('{1,1,1,1}', terms, query) AS float8) AS rank"

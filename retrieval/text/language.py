@@ -63,6 +63,7 @@ ISO_639_1 = {
     "urd": "ur", "vie": "vi", "yid": "yi",
 }  # fmt: skip
 DETECTION_CHARS = 4000
+MIN_CONFIDENCE = 0.3
 
 
 def detect(text: str) -> str:
@@ -70,7 +71,9 @@ def detect(text: str) -> str:
     sample = text[:DETECTION_CHARS].strip()
     if not sample:
         return ""
-    config = ExtractionConfig(language_detection=LanguageDetectionConfig(enabled=True))
+    config = ExtractionConfig(
+        language_detection=LanguageDetectionConfig(enabled=True, min_confidence=MIN_CONFIDENCE)
+    )
     found = extract_bytes_sync(sample.encode(), "text/plain", config).detected_languages
     return normalise(found[0]) if found else ""
 

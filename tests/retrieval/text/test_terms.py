@@ -1,0 +1,98 @@
+"""Folding and terms."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from retrieval.text.folding import fold
+from retrieval.text.terms import index_terms, query_terms, words
+
+
+@pytest.mark.parametrize(
+    ("text", "folded"),
+    [
+        ("Zürich", "zurich"),
+        ("Zu\u0308rich", "zurich"),
+        ("STRASSE Straße", "strasse strasse"),
+        ("Øl, Łódź, Ærø", "ol, lodz, aero"),
+        ("ﬁnal ｆｕｌｌ①", "final full1"),
+        ("co\u00adop\u200b", "coop"),
+        ("Ёлка мой Київ", "елка мой київ"),
+        ("Ἀθῆναι", "αθηναι"),
+        ("مُحَمَّد الأول", "محمد الاول"),
+        ("हिन्दी", "हिन्दी"),
+        ("がぎ", "がぎ"),
+        ("İstanbul ısı", "istanbul isi"),
+    ],
+)
+def test_fold(text: str, folded: str) -> None:
+    """Accents and widths go, letters of their own right stay."""
+    assert fold(text) == folded
+
+
+@given(st.text())
+def test_folding_twice_changes_nothing(text: str) -> None:
+    """What is folded is in its final form."""
+    assert fold(fold(text)) == fold(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Part AB-1234.", ["part", "ab", "1234", "ab1234"]),
+        ("error E0023,", ["error", "e0023"]),
+        ("v 1.2.3", ["v", "1", "2", "3", "1.2.3"]),
+        ("e-mail me@example.com", ["e", "mail", "email", "me", "example", "com", "me@example.com"]),
+        ("max_tokens", ["max", "tokens", "max_tokens"]),
+        ("C++ and C#, A+", ["c", "c++", "and", "c", "c#", "a"]),
+        ("the city's don’t", ["the", "city", "don"]),
+        ("l'homme", ["l", "homme"]),
+        ("हिन्दी भाषा", ["हिन्दी", "भाषा"]),
+        ("用ABC公司", ["用", "abc", "公司"]),
+        ("", []),
+        ("-- ?! ''", []),
+    ],
+)
+def test_words(text: str, found: list[str]) -> None:
+    """Identifiers are found whole and in parts; scripts are told apart."""
+    assert words(text) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "terms"),
+    [
+        ("Die alten Häuser", "de", ["die", "alt", "haus"]),
+        ("running cities", "en", ["run", "citi"]),
+        ("running", "", ["running"]),
+        ("running", "xx", ["running"]),
+        ("中国的", "zh", ["中", "国", "的", "中国", "国的"]),
+    ],
+)
+def test_index_terms(text: str, language: str, terms: list[str]) -> None:
+    """Documents are indexed by stems, and by characters in ones and twos."""
+    assert index_terms(text, language) == terms
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "terms"),
+    [
+        ("Wie alt sind die Häuser?", "de", ["alt", "haus"]),
+        ("What are the cities?", "en", ["citi"]),
+        ("who is it", "en", ["who", "is", "it"]),
+        ("die Stadt", "en", ["die", "stadt"]),
+        ("brass -valves", "en", ["brass", "valv"]),
+        ("首都在哪", "zh", ["首都", "都在", "在哪"]),
+        ("茶", "zh", ["茶"]),
+    ],
+)
+def test_query_terms(text: str, language: str, terms: list[str]) -> None:
+    """A question loses its stop words if others are left; nothing in it is an operator."""
+    assert query_terms(text, language) == terms
+
+
+@given(st.text())
+def test_a_text_holds_its_own_terms(text: str) -> None:
+    """Whatever is asked for in a text's own words is indexed in it."""
+    assert set(query_terms(text, "en")) <= set(index_terms(text, "en"))
