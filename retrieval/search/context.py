@@ -8,7 +8,7 @@ from django.conf import settings
 
 from retrieval import backends
 from retrieval.search.hits import Hit
-from retrieval.text.terms import words
+from retrieval.text.terms import units
 
 # Windows of one text that share all but this part of their words are the same passage.
 SHIFT = 0.1
@@ -26,7 +26,7 @@ def build_context(
     texts: list[list[str]] = []
     left = budget_tokens
     for hit in hits:
-        text = words(hit.chunk.text)
+        text = units(hit.chunk.text)
         tokens = count_tokens(f"{hit.document.title}\n{hit.heading}\n{hit.chunk.text}")
         if (chosen and tokens > left) or any(same(text, other) for other in texts):
             continue
@@ -37,7 +37,7 @@ def build_context(
 
 
 def same(first: list[str], second: list[str]) -> bool:
-    """Return whether two texts (as words) say the same.
+    """Return whether two texts (as words, see `units`) say the same.
 
     One is part of the other, or both are windows of one text, slightly shifted. Texts that
     differ in a single word, a number say, may contradict each other and are not the same.

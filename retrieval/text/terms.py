@@ -47,6 +47,11 @@ def words(text: str) -> list[str]:
     return found
 
 
+def units(text: str) -> list[str]:
+    """Return the folded words of a text, and each character of a script without spaces."""
+    return [unit for word in words(text) for unit in (word if _unspaced.match(word) else (word,))]
+
+
 def index_terms(text: str, language: str) -> list[str]:
     """Return what a document's text is found by: stems, and characters in ones and twos."""
     return stems(words(text), language, singles=True)
