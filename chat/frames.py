@@ -6,12 +6,22 @@ client may send is another (`ClientMessage`). `docs/protocol.md` is checked agai
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    TypeAdapter,
+)
 
 QUESTION_MAX_CHARS = 20_000
+UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 FinishReason = Literal["stop", "length", "cancelled", "no_answer"]
 SourceType = Literal["chunk", "graph", "web"]
@@ -60,8 +70,8 @@ class BaseFrame(BaseModel):
         return self.model_copy(update={"run": run, "seq": seq})
 
     def to_json(self) -> str:
-        """Serialise for the wire; fields that are unset and optional are left out."""
-        return self.model_dump_json(exclude_unset=False, exclude_none=False)
+        """Serialise for the wire."""
+        return self.model_dump_json()
 
 
 class Status(BaseFrame):
@@ -170,9 +180,16 @@ class BaseMessage(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
 
+def storable(text: str) -> str:
+    """Return the text without what PostgreSQL cannot store: NUL, and halves of characters."""
+    return UNSTORABLE.sub("", text)
+
+
+Name = Annotated[str, AfterValidator(storable), StringConstraints(max_length=200)]
 QuestionText = Annotated[
     str,
-    StringConstraints(strip_whitespace=True, min_length=1, max_length=QUESTION_MAX_CHARS),
+    BeforeValidator(lambda text: storable(text).strip() if isinstance(text, str) else text),
+    StringConstraints(min_length=1, max_length=QUESTION_MAX_CHARS),
 ]
 
 
@@ -181,11 +198,11 @@ class Ask(BaseMessage):
 
     type: Literal["ask"]
     text: QuestionText
-    id: Annotated[str, StringConstraints(max_length=64)] | None = None
+    id: Annotated[Name, StringConstraints(max_length=64)] | None = None
     conversation: UUID | None = None
-    assistant: str | None = None
-    collections: list[str] | None = None
-    model: str | None = None
+    assistant: Name | None = None
+    collections: list[Name] | None = None
+    model: Name | None = None
     settings: dict[str, Any] | None = None
 
 
@@ -194,7 +211,7 @@ class Stop(BaseMessage):
 
     type: Literal["stop"]
     run: UUID | None = None
-    ask: str | None = None
+    ask: Name | None = None
 
 
 class Resume(BaseMessage):

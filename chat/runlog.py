@@ -32,6 +32,8 @@ from retrieval.models import Chunk
 
 logger = logging.getLogger(__name__)
 
+SENTENCE_ENDS = (".", "!", "?", "。", "！", "？")
+
 
 class RunLog:
     """Numbers the frames of one run, keeps them for readers, and saves them as they come."""
@@ -92,7 +94,7 @@ class RunLog:
 
     async def save_as_it_grows(self) -> None:
         """Save until the run ends; what fails to be saved is tried again with the next batch."""
-        while True:
+        while not self._ended.is_set():
             await self._changed.wait()
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._ended.wait(), settings.RUN_SAVE_SECONDS)
@@ -133,7 +135,7 @@ class Coalescer:
             self._wait()
         else:
             self._held.append(frame.text)
-            if frame.text.rstrip()[-1:] in ".!?。！？":
+            if frame.text.rstrip().endswith(SENTENCE_ENDS):
                 self.flush()
 
     def _wait(self) -> None:

@@ -56,7 +56,7 @@ class ActiveRun:
     readers: int = 0
     why_cancelled: Literal["stopped", "abandoned"] | None = None
     producer: asyncio.Task[Done] | None = None
-    ended: asyncio.Event = field(default_factory=asyncio.Event)
+    work: asyncio.Task[None] = field(init=False)
     grace: asyncio.TimerHandle | None = None
 
     def cancel(self, why: Literal["stopped", "abandoned"]) -> None:
@@ -90,20 +90,21 @@ async def start(user: User, ask: Ask) -> Run:
             answer=new.run.answer_id,
         )
     )
+    active.work = _hold(_work(active), f"run {new.run.id}")
     # Nobody reads yet: whoever asked has the grace period to begin.
     _wait_for_readers(active)
-    _hold(_work(active), f"run {new.run.id}")
     _hold(active.log.save_as_it_grows(), f"save run {new.run.id}")
     if len(_active) == 1:
         _hold(_heartbeat(), "run heartbeat")
     return new.run
 
 
-def _hold(coroutine: Coroutine[Any, Any, None], name: str) -> None:
+def _hold(coroutine: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
     """Run a background task that is referenced until it ends."""
     task = asyncio.create_task(coroutine, name=name)
     _tasks.add(task)
     task.add_done_callback(_tasks.discard)
+    return task
 
 
 async def _work(active: ActiveRun) -> None:
@@ -121,7 +122,6 @@ async def _work(active: ActiveRun) -> None:
         if active.grace:
             active.grace.cancel()
         _active.pop(active.run.id, None)
-        active.ended.set()
 
 
 async def _produce(active: ActiveRun) -> Done:
@@ -170,7 +170,7 @@ async def _heartbeat() -> None:
         for run in stopping:
             if active := _active.get(run):
                 active.cancel("stopped")
-        await asyncio.sleep(HEARTBEAT_SECONDS)
+        await asyncio.wait([each.work for each in _active.values()], timeout=HEARTBEAT_SECONDS)
 
 
 async def stop(user: User, run: UUID | None = None, ask: str | None = None) -> Run | None:
@@ -183,7 +183,7 @@ async def stop(user: User, run: UUID | None = None, ask: str | None = None) -> R
     active = _active.get(found.id) if found else None
     if active:
         active.cancel("stopped")
-        await active.ended.wait()
+        await asyncio.wait([active.work])
     return found
 
 
@@ -226,7 +226,7 @@ def _wait_for_readers(active: ActiveRun) -> None:
     """Cancel the run unless somebody reads it within the grace period."""
 
     def check() -> None:
-        if not active.readers and not active.ended.is_set():
+        if not active.readers and not active.work.done():
             _hold(_abandon(active), f"abandon run {active.run.id}")
 
     loop = asyncio.get_running_loop()

@@ -14,7 +14,17 @@ from django.utils.translation import gettext, ngettext
 
 from chat.answering.citations import CitedAnswer
 from chat.answering.prompts import NO_ANSWER, build_messages
-from chat.frames import Done, FinishReason, Frame, SearchResults, Source, Status, Thinking, Usage
+from chat.frames import (
+    Done,
+    FinishReason,
+    Frame,
+    SearchResults,
+    Source,
+    Status,
+    Thinking,
+    Usage,
+    storable,
+)
 from chat.frames import Warning as WarningFrame
 from retrieval import backends, search
 from retrieval.backends.base import BackendError, ChatMessage, Delta, GenerationRequest, Query
@@ -115,10 +125,10 @@ async def generate(
     async with aclosing(backends.generator().stream(request)) as deltas:
         async for delta in deltas:
             if delta.thinking:
-                yield Thinking(text=delta.thinking)
+                yield Thinking(text=storable(delta.thinking))
             if delta.finish_reason:
                 last = delta
-            for frame in cited.feed(opening.feed(delta.text)):
+            for frame in cited.feed(opening.feed(storable(delta.text))):
                 clock.mark("first_token_ms")
                 yield frame
     if opening.says_no_answer:

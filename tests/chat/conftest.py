@@ -1,0 +1,59 @@
+"""What tests of runs share: a document to ask about, and a generator that does as it is told."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import User
+from pytest_django import Settings
+
+from retrieval import backends
+from retrieval.models import Chunk, Collection, Document, DocumentVersion, Stage
+from retrieval.text import fulltext
+from tests.fakes import ScriptedGenerator
+
+TOWER = "The tower of Lund is 96 metres high. Anna Berg built the tower in 1931."
+
+
+@pytest.fixture
+def user(transactional_db: None) -> User:
+    return User.objects.create_user("ada", password="ada")
+
+
+@pytest.fixture
+def other(transactional_db: None) -> User:
+    return User.objects.create_user("bob", password="bob")
+
+
+@pytest.fixture
+def tower(transactional_db: None) -> Chunk:
+    """Make a document of one chunk that questions about the tower find."""
+    collection = Collection.objects.create(name="Towers")
+    document = Document.objects.create(collection=collection, name="tower.txt", title="The tower")
+    version = DocumentVersion.objects.create(
+        document=document, number=1, sha256="0", size=1, text=TOWER, stage=Stage.READY
+    )
+    document.current_version = version
+    document.save()
+    return Chunk.objects.create(
+        version=version,
+        ordinal=0,
+        text=TOWER,
+        page_start=3,
+        char_start=0,
+        char_end=len(TOWER),
+        fulltext=fulltext.document_vector(TOWER, title="The tower", heading="", language="en"),
+    )
+
+
+@pytest.fixture
+def generator(settings: Settings) -> ScriptedGenerator:
+    """Make the scripted generator the configured one."""
+    settings.ANSWER_THRESHOLD = 0
+    settings.RAG_BACKENDS = {
+        "embedder": {"BACKEND": "tests.fakes.HashEmbedder"},
+        "reranker": {"BACKEND": None},
+        "generator": {"BACKEND": "tests.fakes.ScriptedGenerator"},
+    }
+    configured = backends.generator()
+    assert isinstance(configured, ScriptedGenerator)
+    return configured
