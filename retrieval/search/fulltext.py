@@ -15,6 +15,15 @@ from retrieval.search import term_statistics
 from retrieval.search.scope import Scope
 from retrieval.text import fulltext
 
+
+@dataclass(frozen=True)
+class WeightedWords:
+    """A question as full-text search takes it, and the average length of what is searched."""
+
+    terms: list[WeightedTerm]
+    average_length: float
+
+
 if TYPE_CHECKING:
     _Field = Field[str, str]
 else:
@@ -73,26 +82,24 @@ class BM25(Func):
     output_field = FloatField()
 
 
-def search(text: str, scope: Scope, limit: int) -> dict[UUID, float]:
-    """Return the BM25 scores of the `limit` best chunks that hold a word of `text`, best first."""
-    terms = weighted_terms(text)
-    if not terms:
+def search(words: WeightedWords, scope: Scope, limit: int) -> dict[UUID, float]:
+    """Return the BM25 scores of the `limit` best chunks that hold a word, best first."""
+    if not words.terms:
         return {}
-    matching = scope.chunks().filter(_matches(rarest(terms)))
-    return dict(_scores(matching, terms).order_by(F("score").desc())[:limit])
+    matching = scope.chunks().filter(_matches(rarest(words.terms)))
+    return dict(_scores(matching, words).order_by(F("score").desc())[:limit])
 
 
-def score(text: str, chunks: Collection[UUID]) -> dict[UUID, float]:
-    """Return the BM25 scores of the given chunks, those that hold a word of `text`."""
-    terms = weighted_terms(text) if chunks else []
-    if not terms:
+def score(words: WeightedWords, chunks: Collection[UUID]) -> dict[UUID, float]:
+    """Return the BM25 scores of the given chunks, those that hold a word."""
+    if not words.terms or not chunks:
         return {}
-    given = Chunk.objects.filter(id__in=chunks).filter(_matches(terms))
-    return dict(_scores(given, terms))
+    given = Chunk.objects.filter(id__in=chunks).filter(_matches(words.terms))
+    return dict(_scores(given, words))
 
 
-def weighted_terms(text: str) -> list[WeightedTerm]:
-    """Return the forms of the terms of `text` that any chunk holds, each once.
+def weigh(text: str) -> WeightedWords:
+    """Return the forms of the terms of `text` that any chunk holds, each once, weighted.
 
     The forms a term has in several languages share one frequency: a form that is rare because
     its language is rare tells no more than the others.
@@ -107,7 +114,7 @@ def weighted_terms(text: str) -> list[WeightedTerm]:
         for form in forms:
             if frequencies[form] and form not in weighted:
                 weighted[form] = WeightedTerm(form, frequencies[form], weight)
-    return list(weighted.values())
+    return WeightedWords(list(weighted.values()), term_statistics.average_length())
 
 
 def rarest(terms: list[WeightedTerm]) -> list[WeightedTerm]:
@@ -129,14 +136,13 @@ def _matches(terms: list[WeightedTerm]) -> _Matches:
     )
 
 
-def _scores(chunks: QuerySet[Chunk], terms: list[WeightedTerm]) -> QuerySet[Chunk, Any]:
-    queries = fulltext.array(fulltext.quote(term.form) for term in terms)
-    weights = fulltext.array(str(term.weight) for term in terms)
-    average = term_statistics.average_length()
+def _scores(chunks: QuerySet[Chunk], words: WeightedWords) -> QuerySet[Chunk, Any]:
+    queries = fulltext.array(fulltext.quote(term.form) for term in words.terms)
+    weights = fulltext.array(str(term.weight) for term in words.terms)
     bm25 = BM25(
         F("fulltext"),
         Cast(Value(queries), _PostgresType("tsquery[]")),
         Cast(Value(weights), _PostgresType("float8[]")),
-        Cast(Value(average), FloatField()),
+        Cast(Value(words.average_length), FloatField()),
     )
     return chunks.annotate(score=bm25).values_list("id", "score")

@@ -13,6 +13,7 @@ from retrieval.database import in_thread
 from retrieval.search import fulltext, fusion, hits, vector
 
 if TYPE_CHECKING:
+    from retrieval.search.fulltext import WeightedWords
     from retrieval.search.hits import Hit
     from retrieval.search.scope import Scope
     from retrieval.search.settings import SearchSettings
@@ -37,18 +38,17 @@ async def retrieve(query: Query, scope: Scope, settings: SearchSettings) -> Retr
         semantic, _ = await _by_meaning(query, scope, settings)
         return Retrieved(await _load(semantic, {}, semantic, settings))
     if not settings.use_semantic_search:
-        full_text = await in_thread(fulltext.search, query.text, scope, settings.top_k)
+        full_text, _ = await in_thread(_by_words, query, scope, settings.top_k)
         return Retrieved(await _load({}, full_text, full_text, settings))
 
     limit = settings.hybrid_settings.full_text_limit
-    meaning, full_text = await asyncio.gather(
-        _by_meaning_or_error(query, scope, settings),
-        in_thread(fulltext.search, query.text, scope, limit),
+    meaning, (full_text, words) = await asyncio.gather(
+        _by_meaning_or_error(query, scope, settings), in_thread(_by_words, query, scope, limit)
     )
     if isinstance(meaning, BackendError):
         return Retrieved(await _load({}, full_text, full_text, settings), degraded=meaning)
     semantic, embedded = meaning
-    semantic, full_text = await _complete(query, embedded, semantic, full_text)
+    semantic, full_text = await _complete(embedded, words, semantic, full_text)
     return Retrieved(
         await _load(semantic, full_text, _fuse(semantic, full_text, settings), settings)
     )
@@ -70,13 +70,18 @@ async def _by_meaning_or_error(
         return error
 
 
+def _by_words(query: Query, scope: Scope, limit: int) -> tuple[Scores, WeightedWords]:
+    words = fulltext.weigh(query.text)
+    return fulltext.search(words, scope, limit), words
+
+
 async def _complete(
-    query: Query, embedded: Vectors, semantic: Scores, full_text: Scores
+    embedded: Vectors, words: WeightedWords, semantic: Scores, full_text: Scores
 ) -> tuple[Scores, Scores]:
     """Score by each search what only the other one found: a guess there would misplace it."""
     more_semantic, more_full_text = await asyncio.gather(
         in_thread(vector.score, embedded, full_text.keys() - semantic.keys()),
-        in_thread(fulltext.score, query.text, semantic.keys() - full_text.keys()),
+        in_thread(fulltext.score, words, semantic.keys() - full_text.keys()),
     )
     return semantic | more_semantic, full_text | more_full_text
 

@@ -10,7 +10,7 @@ import time
 from collections.abc import Collection
 
 from django.db import connection
-from django.db.models import Avg, FloatField, Func
+from django.db.models import Avg, Count, FloatField, Func
 
 from retrieval.models import Chunk, Document
 from retrieval.text import fulltext
@@ -20,6 +20,10 @@ KEPT_SECONDS = 60.0
 FREQUENCY_MAX = 20_000
 SLOW_COUNT = 1000
 LENGTH_SAMPLE = 1000
+
+# Under these names, which no term has, are kept the number of chunks and their average length.
+CHUNKS = " chunks"
+LENGTH = " length"
 
 _kept: dict[str, tuple[float, float]] = {}
 
@@ -32,14 +36,19 @@ def languages() -> set[str]:
 
 def chunk_count() -> int:
     """Return the number of chunks."""
-    return int(_recall("") or _keep("", Chunk.objects.count()))
+    count = _recall(CHUNKS)
+    return int(_keep(CHUNKS, Chunk.objects.count()) if count is None else count)
 
 
 def average_length() -> float:
     """Return the average number of distinct terms of a chunk, of a sample; at least 1."""
+    if (known := _recall(LENGTH)) is not None:
+        return known
     sample = Chunk.objects.filter(fulltext__isnull=False).order_by()[:LENGTH_SAMPLE]
     length = Func("fulltext", function="length", output_field=FloatField())
-    return max(1.0, sample.aggregate(average=Avg(length))["average"] or 0.0)
+    found = sample.aggregate(average=Avg(length), sampled=Count("*"))
+    average = max(1.0, found["average"] or 0.0)
+    return _keep(LENGTH, average, slow=found["sampled"] == LENGTH_SAMPLE)
 
 
 def frequencies(terms: Collection[str]) -> dict[str, int]:
@@ -73,10 +82,10 @@ def _recall(name: str) -> float | None:
     return count if until > time.monotonic() else None
 
 
-def _keep(name: str, count: float) -> float:
-    if count >= SLOW_COUNT:
-        _kept[name] = (count, time.monotonic() + KEPT_SECONDS)
-    return count
+def _keep(name: str, value: float, *, slow: bool | None = None) -> float:
+    if value >= SLOW_COUNT if slow is None else slow:
+        _kept[name] = (value, time.monotonic() + KEPT_SECONDS)
+    return value
 
 
 def forget() -> None:

@@ -39,7 +39,7 @@ def bm25(question: list[str], text: str) -> float:
 def test_score_is_bm25(question: str, add_document: AddDocument, scope: Scope) -> None:
     """PostgreSQL's score is that of the formula's, for one word or several."""
     add_document(*TEXTS, language="")
-    found = fulltext.search(question, scope, 10)
+    found = fulltext.search(fulltext.weigh(question), scope, 10)
     texts = dict(Chunk.objects.values_list("id", "text"))
     expected = {text: bm25(question.split(), text) for text in TEXTS}
     assert {texts[id_]: score for id_, score in found.items()} == pytest.approx(
@@ -51,24 +51,24 @@ def test_score_is_bm25(question: str, add_document: AddDocument, scope: Scope) -
 def test_given_chunks_are_scored(add_document: AddDocument, scope: Scope) -> None:
     """Chunks that another search found get the score that this one would have given them."""
     add_document(*TEXTS)
-    found = fulltext.search("pump valve", scope, 10)
+    found = fulltext.search(fulltext.weigh("pump valve"), scope, 10)
     every = list(Chunk.objects.values_list("id", flat=True))
-    assert fulltext.score("pump valve", every) == pytest.approx(found)
-    assert fulltext.score("pump valve", []) == {}
+    assert fulltext.score(fulltext.weigh("pump valve"), every) == pytest.approx(found)
+    assert fulltext.score(fulltext.weigh("pump valve"), []) == {}
 
 
 def test_limit_keeps_the_best(add_document: AddDocument, scope: Scope) -> None:
     """The best chunks are returned, no more than asked for."""
     add_document(*TEXTS)
-    every = fulltext.search("pump valve", scope, 10)
-    assert list(fulltext.search("pump valve", scope, 2)) == list(every)[:2]
+    every = fulltext.search(fulltext.weigh("pump valve"), scope, 10)
+    assert list(fulltext.search(fulltext.weigh("pump valve"), scope, 2)) == list(every)[:2]
 
 
 def test_words_that_no_chunk_holds_find_nothing(add_document: AddDocument, scope: Scope) -> None:
     """Neither do they with no word at all."""
     add_document(*TEXTS)
-    assert fulltext.search("zeppelin", scope, 10) == {}
-    assert fulltext.search("?! -- ()", scope, 10) == {}
+    assert fulltext.search(fulltext.weigh("zeppelin"), scope, 10) == {}
+    assert fulltext.search(fulltext.weigh("?! -- ()"), scope, 10) == {}
 
 
 def test_common_words_are_not_matched_beside_rare_ones() -> None:
@@ -84,7 +84,7 @@ def test_forms_of_a_term_share_its_weight(add_document: AddDocument) -> None:
     """A form that only a few documents of another language hold is no rarer a term."""
     add_document("organisation", language="")
     add_document("organisations", "organisation", "organisational", "pump", language="en")
-    weights = {term.form: term.weight for term in fulltext.weighted_terms("organisation")}
+    weights = {term.form: term.weight for term in fulltext.weigh("organisation").terms}
     assert set(weights) == {"organisation", "organis"}
     assert len(set(weights.values())) == 1
 
