@@ -25,9 +25,9 @@ def describe(kind: str, field: str) -> tuple[str, str]:
             return "bad_json", gettext("The message is not valid JSON.")
         case (("union_tag_invalid" | "union_tag_not_found" | "model_attributes_type"), _):
             return "unknown_type", gettext("The message has no known type.")
-        case "string_too_short", "text":
+        case (("string_too_short" | "too_short"), "text"):
             return "empty_question", gettext("Please type a question.")
-        case "string_too_long", "text":
+        case (("string_too_long" | "too_long"), "text"):
             return "question_too_long", gettext(
                 "The question is too long: at most {limit} characters."
             ).format(limit=f"{QUESTION_MAX_CHARS:,}")

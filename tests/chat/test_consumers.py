@@ -1,0 +1,256 @@
+"""The socket: exact frame sequences, stop, leaving, and messages that are not of the protocol."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from asgiref.sync import sync_to_async
+from channels.testing import WebsocketCommunicator
+from django.conf import settings as django_settings
+from django.contrib.auth.models import User
+from django.db import connections
+from django.test import Client
+from pytest_django import Settings
+
+from chat import runs
+from chat.models import Message, Run, RunState
+from ragsite.asgi import application
+from retrieval.models import Chunk
+from tests.fakes import ScriptedGenerator
+
+Page = WebsocketCommunicator
+QUESTION = {"type": "ask", "text": "How high is the tower?", "id": "q1"}
+
+
+@pytest.fixture
+async def visit() -> AsyncIterator[Callable[..., Awaitable[Page]]]:
+    """Open sockets as a browser does that is signed in as someone; they are closed at the end."""
+    pages: list[Page] = []
+
+    async def open_page(user: User | None = None, origin: str = "http://localhost") -> Page:
+        client = Client()
+        if user:
+            await sync_to_async(client.force_login)(user)
+        cookie = client.cookies.get(django_settings.SESSION_COOKIE_NAME)
+        headers = [(b"origin", origin.encode()), (b"host", b"localhost")]
+        if cookie:
+            headers.append((b"cookie", f"{cookie.key}={cookie.value}".encode()))
+        page = Page(application, "/ws/chat/", headers)
+        pages.append(page)
+        return page
+
+    yield open_page
+    for page in pages:
+        await page.disconnect()
+    for active in list(runs._active.values()):
+        active.cancel("stopped")
+    await asyncio.gather(*runs._tasks)
+    await sync_to_async(connections.close_all)()
+
+
+async def frame(page: Page) -> dict[str, Any]:
+    received: dict[str, Any] = json.loads(await page.receive_from(timeout=10))
+    return received
+
+
+async def frames_until(page: Page, *kinds: str) -> list[dict[str, Any]]:
+    """Return the frames up to the first of one of these types."""
+    received = [await frame(page)]
+    while received[-1]["type"] not in kinds:
+        received.append(await frame(page))
+    return received
+
+
+async def test_a_question_is_answered_in_frames(
+    user: User, tower: Chunk, generator: ScriptedGenerator, visit: Any
+) -> None:
+    generator.script = ["It is 96 m high [1]."]
+    page = await visit(user)
+    await page.connect()
+    await page.send_json_to(QUESTION)
+    received = await frames_until(page, "done", "error")
+    assert [each.get("stage", each["type"]) for each in received] == [
+        "queued", "searching", "reranking", "search_results", "generating",
+        "token", "token", "citation", "token", "done",
+    ]  # fmt: skip
+    assert [each["seq"] for each in received] == list(range(1, 11))
+    assert received[0]["ask"] == "q1"
+    answer = received[-1]["answer"]
+    assert "".join(each["text"] for each in received if each["type"] == "token") == answer
+    start, end = received[7]["span"]
+    assert answer[start:end] == "[1]"
+
+
+async def test_stop_is_heard_while_the_answer_streams(
+    user: User, tower: Chunk, generator: ScriptedGenerator, visit: Any
+) -> None:
+    generator.script = ["Half", asyncio.Event()]
+    page = await visit(user)
+    await page.connect()
+    await page.send_json_to(QUESTION)
+    await frames_until(page, "token")
+    await page.send_json_to({"type": "stop"})
+    last = (await frames_until(page, "done"))[-1]
+    assert (last["finish_reason"], last["answer"]) == ("cancelled", "Half")
+    assert generator.closed.is_set()
+
+
+async def test_a_second_tab_follows_and_stops_the_same_run(
+    user: User, tower: Chunk, generator: ScriptedGenerator, visit: Any
+) -> None:
+    generator.script = ["Half", asyncio.Event()]
+    first, second = await visit(user), await visit(user)
+    await first.connect()
+    await second.connect()
+    await first.send_json_to(QUESTION)
+    begun = await frames_until(first, "token")
+    await second.send_json_to({"type": "watch", "conversation": begun[0]["conversation"]})
+    replayed = await frames_until(second, "token")
+    assert replayed == begun
+    await second.send_json_to({"type": "stop", "run": begun[0]["run"]})
+    assert await frame(first) == await frame(second)
+
+
+async def test_a_tab_that_watches_sees_a_question_asked_in_another(
+    user: User, tower: Chunk, generator: ScriptedGenerator, visit: Any
+) -> None:
+    generator.script = ["One."]
+    first, second = await visit(user), await visit(user)
+    await first.connect()
+    await second.connect()
+    await first.send_json_to(QUESTION)
+    conversation = (await frames_until(first, "done"))[0]["conversation"]
+    await second.send_json_to({"type": "watch", "conversation": conversation})
+    await second.send_json_to({"type": "stop"})  # handled after watch: its error says so
+    assert (await frame(second))["code"] == "not_found"
+    await first.send_json_to(QUESTION | {"id": "q2", "conversation": conversation})
+    assert await frames_until(second, "done") == await frames_until(first, "done")
+
+
+async def test_resume_sends_only_what_was_missed(
+    user: User, tower: Chunk, generator: ScriptedGenerator, visit: Any
+) -> None:
+    generator.script = ["One. ", "Two."]
+    page = await visit(user)
+    await page.connect()
+    await page.send_json_to(QUESTION)
+    received = await frames_until(page, "done")
+    again = await visit(user)
+    await again.connect()
+    await again.send_json_to({"type": "resume", "run": received[0]["run"], "after": 5})
+    assert await frames_until(again, "done") == received[5:]
+
+
+async def test_leaving_for_good_closes_the_generators_stream(
+    user: User, tower: Chunk, generator: ScriptedGenerator, visit: Any, settings: Settings
+) -> None:
+    settings.RUN_GRACE_SECONDS = 0
+    generator.script = ["Half", asyncio.Event()]
+    page = await visit(user)
+    await page.connect()
+    await page.send_json_to(QUESTION)
+    await frames_until(page, "token")
+    await page.disconnect()
+    async with asyncio.timeout(5):
+        await generator.closed.wait()
+        await asyncio.gather(*runs._tasks)
+    assert (await Run.objects.aget()).state == RunState.CANCELLED
+
+
+@pytest.mark.parametrize(
+    ("message", "code"),
+    [
+        ("no json", "bad_json"),
+        ("[1]", "unknown_type"),
+        ("{}", "unknown_type"),
+        ('{"type": "shout"}', "unknown_type"),
+        ('{"type": "ask"}', "bad_request"),
+        ('{"type": "ask", "text": 7}', "bad_request"),
+        ('{"type": "ask", "text": "  "}', "empty_question"),
+        (json.dumps({"type": "ask", "text": "x" * 100_000}), "question_too_long"),
+        ('{"type": "resume", "run": "x"}', "bad_request"),
+        (json.dumps({"type": "resume", "run": str(uuid4())}), "not_found"),
+        (json.dumps({"type": "watch", "conversation": str(uuid4())}), "not_found"),
+        (json.dumps({"type": "stop", "run": str(uuid4())}), "not_found"),
+        (json.dumps(QUESTION | {"conversation": str(uuid4())}), "not_found"),
+        (json.dumps(QUESTION | {"assistant": "Nobody"}), "unknown_assistant"),
+        (json.dumps(QUESTION | {"collections": ["Nowhere"]}), "unknown_collection"),
+        (json.dumps(QUESTION | {"settings": {"limmit": 3}}), "bad_settings"),
+    ],
+)
+async def test_a_bad_message_gets_an_error_and_the_socket_goes_on(
+    user: User, generator: ScriptedGenerator, visit: Any, message: str, code: str
+) -> None:
+    page = await visit(user)
+    await page.connect()
+    await page.send_to(text_data=message)
+    refused = await frame(page)
+    assert (refused["type"], refused["run"], refused["seq"]) == ("error", None, 0)
+    assert refused["code"] == code
+    await page.send_json_to(QUESTION)
+    assert (await frames_until(page, "done"))[-1]["finish_reason"] == "no_answer"
+    assert await Message.objects.acount() == 2
+
+
+async def test_a_refused_question_is_named(
+    user: User, generator: ScriptedGenerator, visit: Any
+) -> None:
+    page = await visit(user)
+    await page.connect()
+    await page.send_json_to({"type": "ask", "text": "", "id": "mine"})
+    assert (await frame(page))["ask"] == "mine"
+
+
+async def test_bytes_that_are_no_json_get_an_error(
+    user: User, generator: ScriptedGenerator, visit: Any
+) -> None:
+    page = await visit(user)
+    await page.connect()
+    await page.send_to(bytes_data=b"\xff\xfe\x00")
+    assert (await frame(page))["code"] == "bad_json"
+
+
+async def test_a_message_that_is_too_big_closes_the_socket(
+    user: User, generator: ScriptedGenerator, visit: Any
+) -> None:
+    page = await visit(user)
+    await page.connect()
+    await page.send_to(text_data="x" * 1_000_001)
+    assert await page.receive_output(timeout=10) == {"type": "websocket.close", "code": 1009}
+
+
+async def test_another_persons_run_is_not_there(
+    user: User, other: User, tower: Chunk, generator: ScriptedGenerator, visit: Any
+) -> None:
+    generator.script = ["Mine."]
+    mine = await visit(user)
+    await mine.connect()
+    await mine.send_json_to(QUESTION)
+    begun = (await frames_until(mine, "done"))[0]
+    page = await visit(other)
+    await page.connect()
+    for message in (
+        {"type": "resume", "run": begun["run"]},
+        {"type": "watch", "conversation": begun["conversation"]},
+        {"type": "stop", "run": begun["run"]},
+        QUESTION | {"conversation": begun["conversation"]},
+    ):
+        await page.send_json_to(message)
+        assert (await frame(page))["code"] == "not_found"
+
+
+async def test_a_socket_without_a_sign_in_is_closed_with_4401(
+    transactional_db: None, visit: Any
+) -> None:
+    page = await visit()
+    assert await page.connect() == (True, None)
+    assert await page.receive_output(timeout=10) == {"type": "websocket.close", "code": 4401}
+
+
+async def test_a_foreign_origins_handshake_is_rejected(user: User, visit: Any) -> None:
+    page = await visit(user, origin="http://evil.example")
+    connected, _ = await page.connect()
+    assert not connected
