@@ -8,3 +8,7 @@ class ChatConfig(AppConfig):
 
     name = "chat"
     verbose_name = "Conversations"
+
+    def ready(self) -> None:
+        """Register the system checks."""
+        from chat import checks  # noqa: F401, PLC0415

@@ -86,11 +86,13 @@ def use(state: Path) -> None:
     if state in _held:
         return
     folder = _folder(state)
-    users = (folder / "users.lock").open("a")
-    fcntl.flock(users, fcntl.LOCK_SH)
-    with _locked(folder / "start.lock"):
-        if not _running(folder):
-            _start(folder, state)
+    with contextlib.ExitStack() as stack:
+        users = stack.enter_context((folder / "users.lock").open("a"))
+        fcntl.flock(users, fcntl.LOCK_SH)
+        with _locked(folder / "start.lock"):
+            if not _running(folder):
+                _start(folder, state)
+        stack.pop_all()
     _held[state] = users
     atexit.register(release, state)
 

@@ -24,8 +24,10 @@ class HashedStaticFilesStorage(CompressedManifestStaticFilesStorage):  # type: i
 
         def outside_comments(match: re.Match[str]) -> str:
             line = match.string[: match.start()].rpartition("\n")[2].lstrip()
-            if name.endswith(".js") and line.startswith(COMMENT):
-                return match[0]
-            return str(convert(match))
+            if not name.endswith(".js") or not line.startswith(COMMENT):
+                return str(convert(match))
+            # What begins in a comment may run on to the end of the next statement.
+            comment, newline, rest = match[0].partition("\n")
+            return comment + newline + match.re.sub(outside_comments, rest)
 
         return outside_comments

@@ -1,11 +1,17 @@
-"""What all tests share: the real PostgreSQL, started before Django connects."""
+"""What all tests share: the real PostgreSQL, started before Django connects, and folders."""
 
 import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from django.conf import settings
 
 from ragsite import postgres
+
+# Two test runs at once in one checkout need a name each.
+DATABASE = os.environ.get("RAGSITE_TEST_DB", "test_ragsite")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -13,6 +19,17 @@ def pytest_configure(config: pytest.Config) -> None:
     if settings.EMBEDDED_POSTGRES:
         postgres.use(settings.STATE_DIR)
         settings.DATABASES["default"].update(postgres.database(settings.STATE_DIR))
-    # Not replaced: Django may have filled in its defaults already.
-    test = settings.DATABASES["default"].setdefault("TEST", {})
-    test["NAME"] = os.environ.get("RAGSITE_TEST_DB", "test_ragsite")
+    settings.DATABASES["default"].setdefault("TEST", {})["NAME"] = DATABASE
+    folder = settings.STATE_DIR / "tests" / DATABASE
+    settings.STATIC_ROOT = folder / "static"
+    settings.MEDIA_ROOT = folder / "media"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _folders() -> Iterator[None]:
+    """Serve static files as the site does, hashed; leave no uploads behind."""
+    from chat.management.static import collect  # noqa: PLC0415 - the apps are loaded only now
+
+    collect()
+    yield
+    shutil.rmtree(Path(settings.MEDIA_ROOT), ignore_errors=True)
