@@ -29,6 +29,8 @@ CLASSES = {
     ("GENERATOR", "openai"): "retrieval.backends.openai.OpenAIGenerator",
     ("GENERATOR", "cohere"): "retrieval.backends.cohere.CohereGenerator",
 }
+# Takes Cohere's place where RERANK_BASE_URL names a server that speaks like it.
+RERANK_SERVER = "retrieval.backends.rerank_server.ServerReranker"
 MODELS = {
     ("EMBEDDER", "openai"): "text-embedding-3-small",
     ("EMBEDDER", "cohere"): "embed-v4.0",
@@ -83,8 +85,10 @@ def backend(env: environ.Env, variable: str, chosen: str) -> dict[str, Any]:
         )
         options["api_key"] = env.str(f"{chosen.upper()}_API_KEY", default="")
         options["base_url"] = env.str(f"{chosen.upper()}_BASE_URL", default="")
-    if variable == "RERANKER" and chosen == "cohere":
-        options["rerank_url"] = env.str("RERANK_BASE_URL", default="")
+    server = env.str("RERANK_BASE_URL", default="")
+    if variable == "RERANKER" and chosen == "cohere" and server:
+        options["base_url"] = server
+        return {"BACKEND": RERANK_SERVER, "OPTIONS": options}
     if variable == "EMBEDDER" and chosen in ("openai", "cohere"):
         options["dimensions"] = env.int("EMBEDDING_DIMENSIONS", default=0)
         options["max_tokens"] = env.int("EMBEDDING_MAX_TOKENS", default=0)

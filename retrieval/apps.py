@@ -1,6 +1,7 @@
 """The app of documents and of finding passages in them."""
 
 from django.apps import AppConfig
+from django.core import checks
 from django.db.models.signals import post_delete
 
 
@@ -11,9 +12,11 @@ class RetrievalConfig(AppConfig):
     verbose_name = "Documents"
 
     def ready(self) -> None:
-        """Let the stored file of a version go with it."""
+        """Check the configured backends; let the stored file of a version go with it."""
+        from retrieval.checks import check_backends  # noqa: PLC0415
         from retrieval.ingestion.uploads import delete_file  # noqa: PLC0415
 
+        checks.register(check_backends)
         post_delete.connect(
             delete_file, sender="retrieval.DocumentVersion", dispatch_uid="delete_file"
         )

@@ -18,7 +18,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -324,7 +324,11 @@ class OpenAIEvents:
 class CohereEvents:
     """The events of Cohere's v2 chat."""
 
-    reasons = {"stop": "COMPLETE", "length": "MAX_TOKENS", "content_filter": "ERROR_TOXIC"}
+    reasons: ClassVar = {
+        "stop": "COMPLETE",
+        "length": "MAX_TOKENS",
+        "content_filter": "ERROR_TOXIC",
+    }
 
     def start(self) -> bytes:
         message = {"role": "assistant", "content": [], "tool_plan": "", "tool_calls": []}

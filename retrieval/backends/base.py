@@ -85,6 +85,11 @@ class Passage:
         """The sentences of the text, in order."""
         return self.analyse(self.text)
 
+    @property
+    def titled_text(self) -> str:
+        """The text below its title and heading."""
+        return "\n".join(part for part in (self.title, self.heading, self.text) if part)
+
 
 @dataclass(frozen=True)
 class Ranked:

@@ -1,4 +1,4 @@
-"""OpenAI's SDK against a real server: what is sent, what is understood, what every fault becomes."""
+"""OpenAI's SDK against a real server: what is sent and understood, what every fault becomes."""
 
 import asyncio
 import itertools
@@ -107,7 +107,7 @@ async def test_what_came_before_a_fault_was_yielded(generator, provider):
     texts = []
     with pytest.raises(BackendError):
         async for delta in generator.stream(REQUEST):
-            texts.append(delta.text)
+            texts += [delta.text]
     assert texts == ["The", " answer"]
 
 
