@@ -18,7 +18,7 @@ from retrieval.text import fulltext
 
 @dataclass(frozen=True)
 class WeightedWords:
-    """A question as full-text search takes it, and the average length of what is searched."""
+    """A question as full-text search takes it, and the average length of a chunk in characters."""
 
     terms: list[WeightedTerm]
     average_length: float
@@ -62,7 +62,9 @@ class _Matches(Func):
 
 
 class BM25(Func):
-    """BM25 of a tsvector, for terms (tsquery[]) with weights (float8[]), of an average length.
+    """BM25 of a tsvector of a length, for terms (tsquery[]), their weights, an average length.
+
+    Lengths are characters: a chunk's number of terms is not stored, and ranks no better.
 
     k1 is 1.2 and b 0.75: 2.2 is k1 + 1, 0.3 is k1 (1 - b), 0.9 is k1 b.
 
@@ -72,9 +74,9 @@ class BM25(Func):
     """
 
     template = (
-        "(SELECT coalesce(sum(term.weight * 2.2 / (1 + (0.3 + 0.9 * length(terms) / average)"
+        "(SELECT coalesce(sum(term.weight * 2.2 / (1 + (0.3 + 0.9 * length / average)"
         " / round(1 / (1.6449340668 * (1 - rank)) - 0.5))), 0)"
-        " FROM (VALUES (%(expressions)s)) AS chunk (terms, queries, weights, average),"
+        " FROM (VALUES (%(expressions)s)) AS chunk (terms, length, queries, weights, average),"
         " unnest(queries, weights) AS term (query, weight),"
         " CAST(ts_rank('{1,1,1,1}', terms, query) AS float8) AS rank"
         " WHERE rank > 0)"
@@ -141,6 +143,7 @@ def _scores(chunks: QuerySet[Chunk], words: WeightedWords) -> QuerySet[Chunk, An
     weights = fulltext.array(str(term.weight) for term in words.terms)
     bm25 = BM25(
         F("fulltext"),
+        F("char_end") - F("char_start"),
         Cast(Value(queries), _PostgresType("tsquery[]")),
         Cast(Value(weights), _PostgresType("float8[]")),
         Cast(Value(words.average_length), FloatField()),

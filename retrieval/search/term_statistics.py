@@ -10,7 +10,7 @@ import time
 from collections.abc import Collection
 
 from django.db import connection
-from django.db.models import Avg, Count, FloatField, Func
+from django.db.models import Avg, Count, F
 
 from retrieval.models import Chunk, Document
 from retrieval.text import fulltext
@@ -41,13 +41,13 @@ def chunk_count() -> int:
 
 
 def average_length() -> float:
-    """Return the average number of distinct terms of a chunk, of a sample; at least 1."""
+    """Return the average number of characters of a chunk, of a sample; at least 1."""
     if (known := _recall(LENGTH)) is not None:
         return known
-    sample = Chunk.objects.filter(fulltext__isnull=False).order_by()[:LENGTH_SAMPLE]
-    length = Func("fulltext", function="length", output_field=FloatField())
+    sample = Chunk.objects.order_by()[:LENGTH_SAMPLE]
+    length = F("char_end") - F("char_start")
     found = sample.aggregate(average=Avg(length), sampled=Count("*"))
-    average = max(1.0, found["average"] or 0.0)
+    average = max(1.0, float(found["average"] or 0))
     return _keep(LENGTH, average, slow=found["sampled"] == LENGTH_SAMPLE)
 
 

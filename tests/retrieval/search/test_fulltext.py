@@ -22,15 +22,15 @@ TEXTS = (
 
 
 def bm25(question: list[str], text: str) -> float:
-    """Return BM25 as the textbook has it, its length the number of distinct words."""
+    """Return BM25 as the textbook has it, lengths in characters."""
     documents = [other.split() for other in TEXTS]
-    average = sum(len(set(words)) for words in documents) / len(documents)
+    average = sum(len(other) for other in TEXTS) / len(TEXTS)
     words = text.split()
     total = 0.0
     for term in question:
         holding = sum(term in other for other in documents)
         idf = math.log(1 + (len(documents) - holding + 0.5) / (holding + 0.5))
-        length = 1 - 0.75 + 0.75 * len(set(words)) / average
+        length = 1 - 0.75 + 0.75 * len(text) / average
         total += idf * words.count(term) * 2.2 / (words.count(term) + 1.2 * length)
     return total
 
