@@ -68,7 +68,8 @@ class ConversationAdmin(ConversationModelAdmin):
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
         """Show the conversation as it was read, each answer beside its evidence."""
-        context = {"runs": runs_of(object_id), **(extra_context or {})}
+        found = self.get_object(request, object_id)
+        context = {"runs": runs_of(found) if found else (), **(extra_context or {})}
         return super().change_view(request, object_id, form_url, context)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
@@ -84,17 +85,13 @@ class ConversationAdmin(ConversationModelAdmin):
         return False
 
 
-def runs_of(conversation_id: str) -> QuerySet[Run]:
-    """Return a conversation's runs, oldest first, with messages and evidence, in few queries.
-
-    Raises ValidationError for what is no id, as Django's own look-up does before.
-    """
+def runs_of(conversation: Conversation) -> QuerySet[Run]:
+    """Return a conversation's runs, oldest first, with messages and evidence, in few queries."""
     citations = Citation.objects.select_related("chunk", "version__document").defer(
         "chunk__fulltext", "version__text"
     )
     return (
-        Run.objects.filter(conversation=conversation_id)
-        .select_related("question", "answer")
+        conversation.runs.select_related("question", "answer")
         .prefetch_related(
             Prefetch("answer__citations", citations),
             Prefetch("candidates", evidence.candidates()),

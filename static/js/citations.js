@@ -10,7 +10,8 @@
 
 const OPEN = "\uE000";
 const CLOSE = "\uE001";
-const JOINER = "\u2060";
+// A longer word may have to break by itself.
+const LAST_WORD = /\S{0,24}$/u;
 const PLACEHOLDER = /\[\uE000(\d+)\uE001\]/g;
 
 /**
@@ -86,15 +87,30 @@ export function placeMarks(root, citations) {
     const plain = node.parentElement?.closest("code, a") != null;
     const parts = node.data.split(PLACEHOLDER);
     node.replaceWith(
-      ...parts.map((part, position) => {
-        const marked = position % 2 === 1;
-        if (plain) return marked ? `[${citations[Number(part)]?.index}]` : part;
-        if (marked) return mark(citations[Number(part)], part);
-        // A mark stands close to what it supports and never begins a line.
-        return position < parts.length - 1 ? part.trimEnd() + JOINER : part;
+      ...parts.flatMap((part, position) => {
+        if (position % 2 === 1) return [];
+        const cited = parts[position + 1];
+        if (cited === undefined) return [part];
+        const citation = citations[Number(cited)];
+        if (plain) return [part, `[${citation?.index}]`];
+        return beside(part, mark(citation, cited));
       }),
     );
   }
+}
+
+/**
+ * Set a mark close to the word it follows, on the same line.
+ * @param {string} text
+ * @param {HTMLElement} button
+ */
+function beside(text, button) {
+  const close = text.trimEnd();
+  const word = close.match(LAST_WORD)?.[0] ?? "";
+  const together = document.createElement("span");
+  together.className = "cited";
+  together.append(word, button);
+  return [close.slice(0, close.length - word.length), together];
 }
 
 /**

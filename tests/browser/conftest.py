@@ -1,13 +1,21 @@
-"""A real Chromium on the site. Any error on its console or in its scripts fails the test."""
+"""A real Chromium on the real site. Any error on a page's console or in its scripts fails."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
+from django.contrib.auth.models import User
+from django.db import connections
+from django.test import Client
+from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+
+from tests import conversations
+from tests.browser.scripted import ScriptedSocket
+from tests.browser.site import environment, free_port, running, wait_until_up
 
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
 FLAGS = [
@@ -18,6 +26,20 @@ FLAGS = [
     "--disable-sync",
 ]
 SCREENSHOTS = Path(__file__).parents[2] / "screenshots"
+DESKTOP = {"width": 1440, "height": 900}
+PHONE = {"width": 390, "height": 844}
+
+NewPage = Callable[..., Page]
+
+
+@pytest.fixture(scope="session")
+def site(django_db_setup: None, _folders: None) -> Iterator[str]:
+    """Return the address of a site without a model: it answers by quoting."""
+    port = free_port()
+    url = f"http://127.0.0.1:{port}"
+    with running("web", environment(port)) as process:
+        wait_until_up(url, process)
+        yield url
 
 
 @pytest.fixture
@@ -32,3 +54,52 @@ def browser(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> Iterator
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield chromium
         chromium.close()
+        # What the test opened while the loop ran are connections of their own.
+        connections.close_all()
+
+
+@pytest.fixture
+def new_page(browser: Browser, site: str) -> Iterator[NewPage]:
+    """Return a function that opens a page, signed in if a user is given."""
+    errors: list[str] = []
+
+    def said(message: ConsoleMessage) -> None:
+        if message.type == "error":
+            errors.append(f"{message.text} ({message.location.get('url')})")
+
+    def open_page(user: User | None = None, **options: Any) -> Page:
+        context = browser.new_context(**{"base_url": site, "viewport": DESKTOP, **options})
+        if user:
+            client = Client()
+            client.force_login(user)
+            session = client.cookies["sessionid"].value
+            context.add_cookies([{"name": "sessionid", "value": session, "url": site}])
+        page = context.new_page()
+        page.set_default_timeout(10_000)
+        page.on("console", said)
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        return page
+
+    yield open_page
+    assert not errors, errors
+
+
+@pytest.fixture
+def ada(transactional_db: None) -> User:
+    """Return someone who may do everything."""
+    return conversations.person("ada", is_staff=True, is_superuser=True)
+
+
+@pytest.fixture
+def scripted(new_page: NewPage, ada: User) -> ScriptedSocket:
+    """Return a page for a new conversation whose socket the test speaks for."""
+    page = new_page(ada)
+    socket = ScriptedSocket(page)
+    page.goto("/")
+    return socket
+
+
+def screenshot(page: Page, name: str) -> None:
+    """Keep a picture to look at."""
+    SCREENSHOTS.mkdir(exist_ok=True)
+    page.screenshot(path=SCREENSHOTS / f"{name}.png")
