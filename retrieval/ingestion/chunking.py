@@ -16,7 +16,7 @@ MIN_TOKENS = 200
 # What the title and the headings may add when the passage is embedded.
 CONTEXT_TOKENS = 120
 # Texts are split in parts of about this many characters, to bound memory and let others run.
-PART_CHARACTERS = 100_000
+PART_CHARACTERS = 20_000
 HEADING = re.compile(r"^(#{1,6}) +(\S.*)$", re.MULTILINE)
 FENCE = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
 
