@@ -51,20 +51,23 @@ class DrainingServer(daphne_server.Server):  # type: ignore[misc]
 
     async def drain(self) -> None:
         """Refuse new connections, close sockets with 1012, let requests end, stop."""
-        for port in self.ports:
-            port.stopListening()
-        for protocol in list(self.connections):
-            if isinstance(protocol, WebSocketProtocol):
-                protocol.sendClose(code=SERVICE_RESTART)
-        running = [
-            details["application_instance"]
-            for details in self.connections.values()
-            if "application_instance" in details
-        ]
-        if running:
-            await asyncio.wait(running, timeout=DRAIN_SECONDS)
-        await backends.aclose()
-        self.stop()
+        try:
+            for port in self.ports:
+                port.stopListening()
+            for protocol in list(self.connections):
+                if getattr(protocol, "state", None) == WebSocketProtocol.STATE_OPEN:
+                    # Not sendClose(), which allows applications' own codes only.
+                    protocol.sendCloseFrame(code=SERVICE_RESTART)
+            running = [
+                details["application_instance"]
+                for details in self.connections.values()
+                if "application_instance" in details
+            ]
+            if running:
+                await asyncio.wait(running, timeout=DRAIN_SECONDS)
+            await backends.aclose()
+        finally:
+            self.stop()
 
     def kill_all_applications(self) -> Any:
         """Cancel what has not ended, skipping connections that never had an application."""

@@ -1,0 +1,98 @@
+"""A whole site in processes of its own, as `manage.py up` starts it."""
+
+from __future__ import annotations
+
+import os
+import re
+import selectors
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+from django.conf import settings
+
+START_SECONDS = 120
+
+
+class Site:
+    """A site with its own state, on its own port."""
+
+    def __init__(self, state: Path) -> None:
+        self.state = state
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.port = free.getsockname()[1]
+        self.address = f"http://127.0.0.1:{self.port}/"
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def command(self, *arguments: str, **environment: str) -> subprocess.Popen[bytes]:
+        """Start a management command on the site's state, in a process group of its own."""
+        known = {
+            name: value
+            for name, value in os.environ.items()
+            if name in ("PATH", "HOME", "DATABASE_URL")
+        }
+        ours = {"RAGSITE_STATE": str(self.state), "PORT": str(self.port)}
+        return subprocess.Popen(
+            [sys.executable, "manage.py", *arguments],
+            cwd=settings.BASE_DIR, env=known | ours | environment, start_new_session=True,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        )  # fmt: skip
+
+    def up(self) -> str:
+        """Start the site; return what it printed until it was ready."""
+        self.process = self.command("up")
+        printed = read_until(self.process, re.compile(rb"Set another password: .*\n"))
+        return printed.decode()
+
+    def processes(self) -> list[psutil.Process]:
+        """Return every process of the running site, PostgreSQL's included."""
+        assert self.process is not None
+        pid_file = self.state / "postgres" / "data" / "postmaster.pid"
+        roots = [psutil.Process(self.process.pid)]
+        roots.append(psutil.Process(int(pid_file.read_text().splitlines()[0])))
+        return [*roots, *(child for root in roots for child in root.children(recursive=True))]
+
+    def end(self, number: signal.Signals) -> list[psutil.Process]:
+        """Send a signal to the whole group, as a terminal does; return processes left behind."""
+        assert self.process is not None
+        processes = self.processes()
+        os.killpg(self.process.pid, number)
+        self.process.communicate(timeout=30)
+        _, left = psutil.wait_procs(processes, timeout=5)
+        return left
+
+
+def read_until(process: subprocess.Popen[bytes], pattern: re.Pattern[bytes]) -> bytes:
+    """Return a process's output up to what matches; fails if it ends or takes too long."""
+    assert process.stdout is not None
+    printed, deadline = b"", time.monotonic() + START_SECONDS
+    with selectors.DefaultSelector() as selector:
+        selector.register(process.stdout, selectors.EVENT_READ)
+        while not pattern.search(printed):
+            assert selector.select(deadline - time.monotonic()), printed.decode()
+            part = os.read(process.stdout.fileno(), 65536)
+            assert part, printed.decode()
+            printed += part
+    return printed
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[Site]:
+    """Return a site that is not started yet, and shares the converted model with all others."""
+    with tempfile.TemporaryDirectory(prefix="ragsite-") as name:
+        state = Path(name).resolve()
+        state.chmod(0o711)
+        settings.MODEL_DIR.mkdir(parents=True, exist_ok=True)
+        (state / "models").symlink_to(settings.MODEL_DIR)
+        site = Site(state)
+        yield site
+        if site.process is not None:
+            site.process.terminate()
+            site.process.communicate()
