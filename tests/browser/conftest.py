@@ -42,15 +42,15 @@ def site(django_db_setup: None, _folders: None) -> Iterator[str]:
         yield url
 
 
-@pytest.fixture
-def browser(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Browser]:
-    """Return a browser that is gone before the database is emptied.
+@pytest.fixture(scope="module")
+def browser(django_db_setup: None) -> Iterator[Browser]:
+    """Return a browser for the tests of a module.
 
     Playwright's loop runs in this thread while it lives, so Django must be told that the ORM is
     used from a test and not from a coroutine.
     """
-    monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
-    with sync_playwright() as playwright:
+    with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
+        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield chromium
         chromium.close()
@@ -81,6 +81,8 @@ def new_page(browser: Browser, site: str) -> Iterator[NewPage]:
         return page
 
     yield open_page
+    for context in browser.contexts:
+        context.close()
     assert not errors, errors
 
 
