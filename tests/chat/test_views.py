@@ -1,0 +1,340 @@
+"""The pages and partials of the chat, as the browser gets them."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries, Settings
+
+from chat.models import Assistant, Candidate, Citation, Conversation, Message, Run, RunState
+from retrieval import backends
+from retrieval.models import Collection, Document, DocumentVersion, Stage, Visibility
+from tests import conversations
+from tests.fakes import ScriptedGenerator
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _backends(settings: Settings) -> None:
+    settings.RAG_BACKENDS = {
+        "embedder": {"BACKEND": "tests.fakes.HashEmbedder"},
+        "reranker": {"BACKEND": None},
+        "generator": {"BACKEND": "tests.fakes.ScriptedGenerator"},
+    }
+
+
+@pytest.fixture
+def ada() -> User:
+    return conversations.person("ada")
+
+
+@pytest.fixture
+def page(ada: User, client: Client) -> Client:
+    """Return a browser in which Ada is signed in."""
+    client.force_login(ada)
+    return client
+
+
+@pytest.fixture
+def run(ada: User) -> Run:
+    return conversations.answered(ada)
+
+
+def text_of(client: Client, url: str, **headers: Any) -> str:
+    response = client.get(url, **headers)
+    assert response.status_code == 200, url
+    return response.content.decode()
+
+
+def addresses(run: Run) -> list[str]:
+    """Return every address that shows something of a run."""
+    conversation, answer = run.conversation_id, run.answer_id
+    return [
+        reverse("chat:conversation", args=[conversation]),
+        reverse("chat:rename", args=[conversation]),
+        reverse("chat:message", args=[answer]),
+        reverse("chat:message", args=[run.question_id]),
+        reverse("chat:sources", args=[answer]),
+        reverse("chat:source", args=[answer, 1]),
+        reverse("chat:citation", args=[answer, 0]),
+    ]
+
+
+def test_who_is_not_signed_in_is_sent_to_sign_in(client: Client, run: Run) -> None:
+    for address in ["/", "/sidebar/", "/documents/status/", *addresses(run)]:
+        response = client.get(address)
+        assert response.status_code == 302
+        assert response.headers["Location"].startswith("/accounts/login/?next=/")
+
+
+def test_a_request_of_htmx_without_a_session_moves_the_whole_page(client: Client) -> None:
+    response = client.get("/sidebar/", headers={"HX-Request": "true"})
+    assert response.headers["HX-Redirect"] == "/accounts/login/"
+
+
+def test_conversations_of_others_do_not_exist(client: Client, run: Run) -> None:
+    client.force_login(conversations.person("bob", is_staff=True, is_superuser=True))
+    for address in addresses(run):
+        assert client.get(address).status_code == 404
+    assert client.post(reverse("chat:delete", args=[run.conversation_id])).status_code == 404
+    assert Conversation.objects.filter(pk=run.conversation_id).exists()
+
+
+def test_an_unknown_conversation_is_not_found(page: Client) -> None:
+    assert page.get(reverse("chat:conversation", args=[uuid4()])).status_code == 404
+
+
+def test_a_conversation_holds_its_text_and_citations_for_the_renderer(
+    page: Client, run: Run
+) -> None:
+    html = text_of(page, reverse("chat:conversation", args=[run.conversation_id]))
+    assert "How far can the lamp be seen?" in html
+    assert "**22 miles** away [1]" in html
+    assert '"span": [44, 47]' in html
+    assert 'data-state="done"' in html
+
+
+def test_showing_a_conversation_takes_as_many_queries_however_long_it_is(
+    page: Client, ada: User, run: Run, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    version = DocumentVersion.objects.get()
+    for number in range(5):
+        conversations.answered(
+            ada, f"And {number}?", version=version, conversation=run.conversation
+        )
+    with django_assert_max_num_queries(12):
+        text_of(page, reverse("chat:conversation", args=[run.conversation_id]))
+
+
+def test_text_of_people_and_models_is_escaped(page: Client, ada: User) -> None:
+    hostile = '<img src=x onerror="alert(1)"></script>'
+    run = conversations.answered(ada, question=hostile, answer=f"{hostile} [1]")
+    Citation.objects.update(quote=hostile, title=hostile)
+    Candidate.objects.update(title=hostile)
+    for address in addresses(run):
+        assert "<img" not in text_of(page, address)
+
+
+def test_a_run_in_progress_is_followed_from_its_beginning(page: Client, ada: User) -> None:
+    run = conversations.answered(ada, answer="So far", state=RunState.RUNNING, finish_reason="")
+    html = text_of(page, reverse("chat:conversation", args=[run.conversation_id]))
+    assert f'data-run="{run.pk}"' in html
+    assert 'data-state="searching"' in html
+    assert "So far" not in html
+
+
+@pytest.mark.parametrize(
+    ("fields", "state", "says"),
+    [
+        ({"state": RunState.CANCELLED}, "cancelled", "Stopped."),
+        ({"state": RunState.INTERRUPTED}, "interrupted", "Interrupted"),
+        ({"finish_reason": "length"}, "length", "longest length"),
+        ({"state": RunState.FAILED, "error_message": "Provider gone."}, "failed", "Provider gone."),
+    ],
+)
+def test_an_answer_that_did_not_end_well_says_so(
+    page: Client, ada: User, fields: dict[str, Any], state: str, says: str
+) -> None:
+    run = conversations.answered(ada, **fields)
+    html = text_of(page, reverse("chat:message", args=[run.answer_id]))
+    assert f'data-state="{state}"' in html
+    assert says in html
+    assert "data-ask-again" in html
+
+
+def test_sources_are_the_cited_first_then_the_others(page: Client, run: Run) -> None:
+    html = text_of(page, reverse("chat:sources", args=[run.answer_id]))
+    assert html.index("Sources") < html.index("Also found") < html.index("sources/2/")
+    assert f"/messages/{run.answer_id}/citations/0/" in html
+    assert "0.75" in html
+
+
+def test_what_was_not_answered_shows_what_is_perhaps_related(page: Client, ada: User) -> None:
+    run = conversations.answered(ada, answer="No.", finish_reason="no_answer")
+    html = text_of(page, reverse("chat:sources", args=[run.answer_id]))
+    assert "Perhaps related" in html
+    assert "<details open>" in html
+
+
+def test_a_citation_opens_its_passage_with_the_sentence_marked(page: Client, run: Run) -> None:
+    html = text_of(page, reverse("chat:citation", args=[run.answer_id, 0]))
+    assert "<mark>The lamp can be seen from 22 miles away.</mark>" in html
+    assert "Built in 1828" in html  # what stands around it
+    assert "Page 2" in html
+    assert "Citation 1 of 2" in html
+
+
+def test_a_sentence_is_found_across_line_ends(page: Client, ada: User) -> None:
+    text = "# A\n\n## B\nThe lamp was\nlit at Christmas. More.\n"
+    run = conversations.answered(ada, version=conversations.document(text), answer="Yes [1].")
+    Citation.objects.update(quote="The lamp was lit at Christmas.")
+    html = text_of(page, reverse("chat:citation", args=[run.answer_id, 0]))
+    assert "<mark>The lamp was\nlit at Christmas.</mark>" in html
+
+
+def test_a_citation_of_a_removed_document_still_shows_its_quote(page: Client, run: Run) -> None:
+    Document.objects.all().delete()
+    html = text_of(page, reverse("chat:citation", args=[run.answer_id, 0]))
+    assert "has been removed" in html
+    assert "The lamp can be seen from 22 miles away." in html
+
+
+def test_a_passage_one_may_no_longer_see_is_not_shown(page: Client, run: Run) -> None:
+    Collection.objects.update(visibility=Visibility.STAFF)
+    for name, number in (("citation", 0), ("source", 2)):
+        html = text_of(page, reverse(f"chat:{name}", args=[run.answer_id, number]))
+        assert "Built in 1828" not in html
+        assert "you may no longer see it" in html
+
+
+def test_a_citation_not_stored_yet_is_asked_for_again(page: Client, ada: User) -> None:
+    run = conversations.answered(ada, answer="", state=RunState.RUNNING)
+    url = reverse("chat:citation", args=[run.answer_id, 0])
+    assert f'hx-get="{url}"' in text_of(page, url)
+    Run.objects.update(state=RunState.COMPLETED)
+    assert page.get(url).status_code == 404
+
+
+def test_an_uncited_passage_opens_too(page: Client, run: Run) -> None:
+    html = text_of(page, reverse("chat:source", args=[run.answer_id, 2]))
+    assert "The foghorn fell silent" in html
+    assert page.get(reverse("chat:source", args=[run.answer_id, 99])).status_code == 404
+
+
+def test_conversations_are_grouped_by_time(page: Client, ada: User) -> None:
+    for days in (0, 1, 3):
+        made = Conversation.objects.create(user=ada, title=f"{days} days ago")
+        past = timezone.now() - timedelta(days=days)
+        Conversation.objects.filter(pk=made.pk).update(updated_at=past)
+    html = text_of(page, reverse("chat:sidebar"))
+    order = [html.index(name) for name in ("Today", "0 days", "Yesterday", "1 days", "Last 7 days")]
+    assert order == sorted(order)
+
+
+def test_older_conversations_come_a_page_at_a_time(page: Client, ada: User) -> None:
+    Conversation.objects.bulk_create(
+        Conversation(user=ada, title=f"Number {number}") for number in range(70)
+    )
+    assert "?page=2" in text_of(page, reverse("chat:sidebar"))
+    html = text_of(page, reverse("chat:sidebar") + "?page=2&current=nonsense")
+    assert html.count("<li") == 10
+    assert "?page=" not in html
+
+
+def test_a_rename_changes_the_title_and_not_the_order(page: Client, run: Run) -> None:
+    before = Conversation.objects.get()
+    url = reverse("chat:rename", args=[before.pk])
+    assert before.title in text_of(page, url)
+    html = page.post(url, {"title": "  The  lamp "}).content.decode()
+    after = Conversation.objects.get()
+    assert after.title == "The lamp"
+    assert after.updated_at == before.updated_at
+    assert "The lamp" in html
+
+
+def test_an_empty_title_changes_nothing(page: Client, run: Run) -> None:
+    page.post(reverse("chat:rename", args=[run.conversation_id]), {"title": "  "})
+    assert Conversation.objects.get().title == "How far can the lamp be seen?"
+
+
+def test_renaming_the_open_conversation_renames_the_page(page: Client, run: Run) -> None:
+    address = reverse("chat:conversation", args=[run.conversation_id])
+    headers = {"HX-Request": "true", "HX-Current-URL": f"http://testserver{address}"}
+    url = reverse("chat:rename", args=[run.conversation_id])
+    html = page.post(url, {"title": "The lamp"}, headers=headers).content.decode()
+    assert 'id="conversation-title" hx-swap-oob="true">The lamp' in html
+
+
+def test_deleting_removes_everything_of_a_conversation(page: Client, run: Run) -> None:
+    response = page.post(reverse("chat:delete", args=[run.conversation_id]))
+    assert response.status_code == 200
+    assert not Conversation.objects.exists()
+    assert not Message.objects.exists()
+
+
+def test_deleting_the_open_conversation_opens_a_new_one(page: Client, run: Run) -> None:
+    address = reverse("chat:conversation", args=[run.conversation_id])
+    headers = {"HX-Request": "true", "HX-Current-URL": f"http://testserver{address}"}
+    response = page.post(reverse("chat:delete", args=[run.conversation_id]), headers=headers)
+    assert response.headers["HX-Redirect"] == "/"
+
+
+def test_looking_does_not_delete(page: Client, run: Run) -> None:
+    assert page.get(reverse("chat:delete", args=[run.conversation_id])).status_code == 405
+
+
+def waiting(title: str, stage: Stage = Stage.EMBEDDING) -> None:
+    """Make a document that was never ready."""
+    collection, _ = Collection.objects.get_or_create(name="Samples")
+    made = Document.objects.create(collection=collection, name=title, title=title)
+    DocumentVersion.objects.create(document=made, number=1, sha256="0", size=1, stage=stage)
+
+
+@pytest.fixture
+def assistant() -> Assistant:
+    return Assistant.objects.create(
+        name="Archivist", is_default=True, suggested_questions=["How far?"], greeting="Good day."
+    )
+
+
+def test_while_samples_are_indexed_the_page_counts_them(page: Client, assistant: Assistant) -> None:
+    conversations.document()
+    waiting("b")
+    waiting("c", Stage.QUEUED)
+    html = text_of(page, "/")
+    assert "Good day." in html
+    assert "1 of 3 documents ready" in html
+    assert "every 2s" in html
+    assert "How far?" not in html
+
+
+def test_once_all_are_ready_or_failed_questions_are_offered(
+    page: Client, assistant: Assistant
+) -> None:
+    conversations.document()
+    waiting("b", Stage.FAILED)
+    html = text_of(page, reverse("chat:document_status"))
+    assert 'data-ask="How far?"' in html
+    assert "hx-trigger" not in html
+
+
+def test_documents_one_may_not_see_do_not_count(page: Client) -> None:
+    conversations.document()
+    Collection.objects.update(visibility=Visibility.STAFF)
+    assert "no documents to search" in text_of(page, "/")
+
+
+def test_the_banner_says_that_answers_quote_only_without_a_model(page: Client) -> None:
+    generator = backends.generator()
+    assert isinstance(generator, ScriptedGenerator)
+    assert "OPENAI_API_KEY" not in text_of(page, "/")
+    generator.quotes_only = True
+    assert "OPENAI_API_KEY" in text_of(page, "/")
+
+
+def test_only_staff_are_led_to_administration(client: Client, ada: User) -> None:
+    client.force_login(ada)
+    assert "/admin/" not in text_of(client, "/")
+    client.force_login(conversations.person("eve", is_staff=True))
+    assert "/admin/" in text_of(client, "/")
+
+
+def test_choices_are_remembered_in_cookies(page: Client) -> None:
+    page.cookies["theme"] = "dark"
+    page.cookies["sidebar"] = "closed"
+    html = text_of(page, "/")
+    assert 'data-theme="dark"' in html
+    assert "data-sidebar-closed" in html
+
+
+def test_a_wrong_password_is_said_clearly(client: Client, ada: User) -> None:
+    response = client.post("/accounts/login/", {"username": "ada", "password": "wrong"})
+    assert 'role="alert"' in response.content.decode()
