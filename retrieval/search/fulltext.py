@@ -2,36 +2,47 @@
 
 from __future__ import annotations
 
+import math
+import operator
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from django.db.models import BooleanField, F, Field, FloatField, Func, QuerySet, Value
-from django.db.models.functions import Cast
+from django.db.models import (
+    BooleanField,
+    Case,
+    F,
+    Field,
+    FloatField,
+    Func,
+    QuerySet,
+    Value,
+    When,
+)
+from django.db.models.expressions import CombinedExpression
+from django.db.models.functions import Cast, Round
 
 from retrieval.models import Chunk
 from retrieval.search import term_statistics
 from retrieval.search.scope import Scope
 from retrieval.text import fulltext
 
-
-@dataclass(frozen=True)
-class WeightedWords:
-    """A question as full-text search takes it, and the average length of a chunk in characters."""
-
-    terms: list[WeightedTerm]
-    average_length: float
-
+K1 = 1.2
+B = 0.75
+# Ranking reads every match, so chunks are matched by the question's rarest terms, as many as
+# together have about this many matches, and ranked by all of them.
+MATCHES = 5000
+# Of a question as long as a document, the first so many terms are looked at and the weightiest
+# so many searched for.
+COUNTED_TERMS = 200
+SEARCHED_TERMS = 40
 
 if TYPE_CHECKING:
     _Field = Field[str, str]
 else:
     _Field = Field
-
-# Ranking reads every match, so chunks are matched by the question's rarest terms, as many as
-# together have about this many matches, and ranked by all of them.
-MATCHES = 5000
 
 
 @dataclass(frozen=True)
@@ -41,6 +52,14 @@ class WeightedTerm:
     form: str
     frequency: int
     weight: float
+
+
+@dataclass(frozen=True)
+class WeightedWords:
+    """A question as full-text search takes it, and the average length of a chunk in characters."""
+
+    terms: list[WeightedTerm]
+    average_length: float
 
 
 class _PostgresType(_Field):
@@ -61,29 +80,6 @@ class _Matches(Func):
     arg_joiner = " @@ "
 
 
-class BM25(Func):
-    """BM25 of a tsvector of a length, for terms (tsquery[]), their weights, an average length.
-
-    Lengths are characters: a chunk's number of terms is not stored, and ranks no better.
-
-    k1 is 1.2 and b 0.75: 2.2 is k1 + 1, 0.3 is k1 (1 - b), 0.9 is k1 b.
-
-    PostgreSQL has no function for how often a term occurs. But ts_rank of one term, with weights
-    of 1, is the sum of 1/i² for i = 1 … frequency, over π²/6; as what is missing to π²/6 is about
-    1 / (frequency + ½), that gives the frequency, without reading the whole vector.
-    """
-
-    template = (
-        "(SELECT coalesce(sum(term.weight * 2.2 / (1 + (0.3 + 0.9 * length / average)"
-        " / round(1 / (1.6449340668 * (1 - rank)) - 0.5))), 0)"
-        " FROM (VALUES (%(expressions)s)) AS chunk (terms, length, queries, weights, average),"
-        " unnest(queries, weights) AS term (query, weight),"
-        " CAST(ts_rank('{1,1,1,1}', terms, query) AS float8) AS rank"
-        " WHERE rank > 0)"
-    )
-    output_field = FloatField()
-
-
 def search(words: WeightedWords, scope: Scope, limit: int) -> dict[UUID, float]:
     """Return the BM25 scores of the `limit` best chunks that hold a word, best first."""
     if not words.terms:
@@ -101,12 +97,12 @@ def score(words: WeightedWords, chunks: Collection[UUID]) -> dict[UUID, float]:
 
 
 def weigh(text: str) -> WeightedWords:
-    """Return the forms of the terms of `text` that any chunk holds, each once, weighted.
+    """Return the forms of the terms of `text` that any chunk holds, each once, weightiest first.
 
     The forms a term has in several languages share one frequency: a form that is rare because
     its language is rare tells no more than the others.
     """
-    variants = fulltext.variants(text, term_statistics.languages())
+    variants = fulltext.variants(text, term_statistics.languages())[:COUNTED_TERMS]
     frequencies = term_statistics.frequencies({form for forms in variants for form in forms})
     chunks = term_statistics.chunk_count()
     weighted: dict[str, WeightedTerm] = {}
@@ -116,7 +112,8 @@ def weigh(text: str) -> WeightedWords:
         for form in forms:
             if frequencies[form] and form not in weighted:
                 weighted[form] = WeightedTerm(form, frequencies[form], weight)
-    return WeightedWords(list(weighted.values()), term_statistics.average_length())
+    weightiest = sorted(weighted.values(), key=lambda term: -term.weight)[:SEARCHED_TERMS]
+    return WeightedWords(weightiest, term_statistics.average_length())
 
 
 def rarest(terms: list[WeightedTerm]) -> list[WeightedTerm]:
@@ -139,13 +136,25 @@ def _matches(terms: list[WeightedTerm]) -> _Matches:
 
 
 def _scores(chunks: QuerySet[Chunk], words: WeightedWords) -> QuerySet[Chunk, Any]:
-    queries = fulltext.array(fulltext.quote(term.form) for term in words.terms)
-    weights = fulltext.array(str(term.weight) for term in words.terms)
-    bm25 = BM25(
-        F("fulltext"),
-        F("char_end") - F("char_start"),
-        Cast(Value(queries), _PostgresType("tsquery[]")),
-        Cast(Value(weights), _PostgresType("float8[]")),
-        Cast(Value(words.average_length), FloatField()),
+    # A chunk's number of terms is not stored; its characters rank as well.
+    length = Cast(F("char_end") - F("char_start"), FloatField()) / words.average_length
+    parts = (_term_score(term, K1 * (1 - B + B * length)) for term in words.terms)
+    return chunks.annotate(score=reduce(operator.add, parts)).values_list("id", "score")
+
+
+def _term_score(term: WeightedTerm, norm: CombinedExpression) -> Case:
+    """Return the part of the BM25 score that is a term's.
+
+    PostgreSQL has no function for how often a term occurs. But ts_rank of one term, with weights
+    of 1, is the sum of 1/i² for i = 1 … frequency, over π²/6; as what is missing to π²/6 is about
+    1 / (frequency + ½), that gives the frequency, without reading the whole vector.
+    """
+    query = Cast(Value(fulltext.quote(term.form)), _PostgresType("tsquery"))
+    weights = Value("{1,1,1,1}")
+    rank = Func(weights, F("fulltext"), query, function="ts_rank", output_field=FloatField())
+    frequency = Round(1 / (math.pi**2 / 6 * (1 - rank)) - 0.5)
+    return Case(
+        When(_matches([term]), then=term.weight * (K1 + 1) / (1 + norm / frequency)),
+        default=0.0,
+        output_field=FloatField(),
     )
-    return chunks.annotate(score=bm25).values_list("id", "score")

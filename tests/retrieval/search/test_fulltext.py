@@ -71,6 +71,15 @@ def test_words_that_no_chunk_holds_find_nothing(add_document: AddDocument, scope
     assert fulltext.search(fulltext.weigh("?! -- ()"), scope, 10) == {}
 
 
+def test_question_as_long_as_a_document(add_document: AddDocument, scope: Scope) -> None:
+    """Thousands of words are cut to the weightiest ones, and find what holds them."""
+    add_document("brass", " ".join(f"word{n}" for n in range(300)))
+    question = " ".join(["brass", *(f"word{n}" for n in range(3000))])
+    weighed = fulltext.weigh(question)
+    assert len(weighed.terms) == fulltext.SEARCHED_TERMS
+    assert len(fulltext.search(weighed, scope, 10)) == 2
+
+
 def test_common_words_are_not_matched_beside_rare_ones() -> None:
     """Matching stops before it has to read too many chunks, but never matches nothing."""
     rare = WeightedTerm("gasket", 3, 5.0)
