@@ -6,6 +6,8 @@ import signal
 import sys
 from types import FrameType
 
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
 
 from ragsite import postgres
@@ -28,6 +30,10 @@ def main() -> None:
             postgres.ensure()
         except postgres.PostgresError as error:
             sys.exit(f"The embedded PostgreSQL did not start: {error}")
+    try:
+        _ = settings.DEBUG  # reads them all
+    except ImproperlyConfigured as error:
+        sys.exit(f"A setting is wrong: {error}")
     execute_from_command_line(sys.argv)
 
 

@@ -3,10 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import environ
+from django.core.exceptions import ImproperlyConfigured
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
-env = environ.Env()
+
+class Environment(environ.Env):  # type: ignore[misc]
+    """Reads variables, naming the one whose value cannot be read."""
+
+    def get_value(self, var: str, *args: Any, **kwargs: Any) -> Any:
+        """Return the variable's value; raises ImproperlyConfigured if it is of another type."""
+        try:
+            return super().get_value(var, *args, **kwargs)
+        except ValueError as error:
+            raise ImproperlyConfigured(f"{var} cannot be read: {error}.") from error
+
+
+env = Environment()
 env.read_env(BASE_DIR / ".env")
