@@ -42,6 +42,8 @@ OWNER = f"{socket.gethostname()}:{os.getpid()}:{uuid4().hex[:8]}"
 HEARTBEAT_SECONDS = 0.5
 # How often a reader looks for frames of a run that another process works on.
 POLL_SECONDS = 0.25
+# Whoever asked has this long to begin reading, however short the grace period is.
+FIRST_READER_SECONDS = 10.0
 
 __all__ = ["RunRefused", "follow", "start", "stop"]
 
@@ -91,8 +93,7 @@ async def start(user: User, ask: Ask) -> Run:
         )
     )
     active.work = _hold(_work(active), f"run {new.run.id}")
-    # Nobody reads yet: whoever asked has the grace period to begin.
-    _wait_for_readers(active)
+    _wait_for_readers(active, max(settings.RUN_GRACE_SECONDS, FIRST_READER_SECONDS))
     _hold(active.log.save_as_it_grows(), f"save run {new.run.id}")
     if len(_active) == 1:
         _hold(_heartbeat(), "run heartbeat")
@@ -219,18 +220,18 @@ async def _follow_here(active: ActiveRun, after: int) -> AsyncGenerator[Frame]:
     finally:
         active.readers -= 1
         if not active.readers:
-            _wait_for_readers(active)
+            _wait_for_readers(active, settings.RUN_GRACE_SECONDS)
 
 
-def _wait_for_readers(active: ActiveRun) -> None:
-    """Cancel the run unless somebody reads it within the grace period."""
+def _wait_for_readers(active: ActiveRun, seconds: float) -> None:
+    """Cancel the run unless somebody reads it within that time."""
 
     def check() -> None:
         if not active.readers and not active.work.done():
             _hold(_abandon(active), f"abandon run {active.run.id}")
 
     loop = asyncio.get_running_loop()
-    active.grace = loop.call_later(settings.RUN_GRACE_SECONDS, check)
+    active.grace = loop.call_later(seconds, check)
 
 
 async def _abandon(active: ActiveRun) -> None:
@@ -240,7 +241,7 @@ async def _abandon(active: ActiveRun) -> None:
     if active.readers:
         return
     if elsewhere:
-        _wait_for_readers(active)
+        _wait_for_readers(active, settings.RUN_GRACE_SECONDS)
     else:
         active.cancel("abandoned")
 

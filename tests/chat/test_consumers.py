@@ -21,7 +21,17 @@ from ragsite.asgi import application
 from retrieval.models import Chunk
 from tests.fakes import ScriptedGenerator
 
-Page = WebsocketCommunicator
+
+class Page(WebsocketCommunicator):
+    """A browser's socket; slow machines get time."""
+
+    async def connect(self, timeout: float = 10) -> tuple[bool, Any]:  # noqa: ASYNC109
+        return await super().connect(timeout)
+
+    async def disconnect(self, code: int = 1000, timeout: float = 10) -> None:  # noqa: ASYNC109
+        await super().disconnect(code, timeout)
+
+
 QUESTION = {"type": "ask", "text": "How high is the tower?", "id": "q1"}
 
 
