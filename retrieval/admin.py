@@ -14,6 +14,7 @@ from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 
 from retrieval import admin_upload
+from retrieval.ingestion.pipeline import ENDED
 from retrieval.ingestion.uploads import retry
 from retrieval.models import (
     Chunk,
@@ -222,8 +223,8 @@ class DocumentAdmin(DocumentModelAdmin):
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         """Let the rows of unfinished documents follow their progress."""
-        unfinished = admin_upload.unfinished()
-        return super().changelist_view(request, (extra_context or {}) | {"active": unfinished})
+        active = DocumentVersion.objects.exclude(stage__in=ENDED).exists()
+        return super().changelist_view(request, (extra_context or {}) | {"active": active})
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
         """Count what goes with the documents instead of listing every chunk."""

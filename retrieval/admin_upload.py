@@ -159,8 +159,10 @@ def stages(request: HttpRequest, model_admin: ModelAdmin[Any]) -> HttpResponse:
         raise PermissionDenied
     versions = _versions(request.GET.getlist("version"))
     parts = [stage_html(version, swap=True) for version in versions]
-    active = [version.pk for version in versions if version.stage not in ENDED]
-    return HttpResponse("".join([poller(active), *parts]))
+    poller = render_to_string(
+        "admin/retrieval/document/_poller.html", {"active": any_active(versions)}
+    )
+    return HttpResponse("".join([poller, *parts]))
 
 
 def stage_html(version: DocumentVersion, *, swap: bool = False) -> SafeString:
@@ -177,15 +179,9 @@ def stage_html(version: DocumentVersion, *, swap: bool = False) -> SafeString:
     )
 
 
-def poller(versions: Iterable[uuid.UUID]) -> SafeString:
-    """Return the element that asks for the stages of versions until they ended."""
-    return render_to_string("admin/retrieval/document/_poller.html", {"active": list(versions)})
-
-
-def unfinished() -> list[uuid.UUID]:
-    """Return the versions that a list of documents follows."""
-    waiting = DocumentVersion.objects.exclude(stage__in=ENDED).order_by("created_at")
-    return list(waiting.values_list("pk", flat=True)[:FOLLOWED])
+def any_active(versions: Iterable[DocumentVersion]) -> bool:
+    """Whether some of the versions are worth asking for again."""
+    return any(version.stage not in ENDED for version in versions)
 
 
 def _row(version: DocumentVersion) -> str:
@@ -208,7 +204,7 @@ def _page(request: HttpRequest, model_admin: ModelAdmin[Any], form: UploadForm) 
         "opts": model_admin.model._meta,
         "form": form,
         "rows": [_cells(version) for version in versions],
-        "active": [version.pk for version in versions if version.stage not in ENDED],
+        "active": any_active(versions),
         "max_bytes": settings.UPLOAD_MAX_BYTES,
         "max_files": settings.UPLOAD_MAX_FILES,
     }

@@ -132,18 +132,14 @@ function finish(row, html) {
   follow();
 }
 
-/** Let the poller ask for everything that has not ended. */
+/** Start the poller if it rests while some document has not ended; it asks for those it sees. */
 function follow() {
-  const query = new URLSearchParams();
-  for (const row of rows.querySelectorAll("tr[data-version]")) {
-    const state = row.querySelector("[data-state]")?.getAttribute("data-state") ?? "";
-    if (state !== "ready" && state !== "failed") {
-      query.append("version", row.getAttribute("data-version") ?? "");
-    }
-  }
-  if (query.size) {
-    const url = `${form.dataset.stages}?${query}`;
-    htmx.ajax("GET", url, { target: "#stages-poller", swap: "outerHTML" });
+  const poller = /** @type {HTMLElement} */ (document.querySelector("#stages-poller"));
+  const active = [...rows.querySelectorAll(".stage [name=version]")];
+  if (active.length && !("active" in poller.dataset)) {
+    poller.dataset.active = "";
+    const version = active.map((field) => /** @type {HTMLInputElement} */ (field).value);
+    htmx.ajax("GET", poller.dataset.url ?? "", { source: poller, target: poller, swap: "outerHTML", values: { version } });
   }
 }
 
@@ -164,6 +160,8 @@ drop.addEventListener("drop", (event) => {
   event.preventDefault();
   if (event.dataTransfer?.files.length) take(event.dataTransfer.files);
 });
+// A row may have come while the poller's last answer was on its way.
+document.body.addEventListener("htmx:afterSettle", follow);
 // Files are sent as they are chosen.
 /** @type {HTMLElement} */ (form.querySelector(".submit-row")).hidden = true;
 form.addEventListener("submit", (event) => event.preventDefault());

@@ -48,7 +48,7 @@ def test_several_files_become_queued_documents(
     assert all(d.uploaded_by == admin_user for d in Document.objects.all())
     page = response.content.decode()
     assert page.count('data-state="queued"') == 2
-    assert 'hx-get="/admin/retrieval/document/stages/?version=' in page
+    assert 'hx-get="/admin/retrieval/document/stages/"' in page
 
 
 def test_a_new_collection_is_made(admin_client: Client) -> None:
@@ -133,7 +133,8 @@ def test_polling_stops_when_all_have_ended(
     url = "/admin/retrieval/document/stages/"
     query = f"?version={going.pk}&version={ended.pk}&version=x"
     page = admin_client.get(url + query).content.decode()
-    assert re.findall(r"version=([\w-]+)", page) == [str(going.pk)]
+    assert re.findall(r'name="version" value="([\w-]+)"', page) == [str(going.pk)]
+    assert f'hx-get="{url}"' in page
     assert page.count('hx-swap-oob="true"') == 2
     assert "This file is damaged." in page
     assert "hx-get" not in admin_client.get(f"{url}?version={ended.pk}").content.decode()
