@@ -165,8 +165,6 @@ class DocumentAdmin(DocumentModelAdmin):
         "title",
         "collection",
         "state",
-        "pages",
-        "chunks",
         "size",
         "created_at",
         "enabled",
@@ -241,18 +239,6 @@ class DocumentAdmin(DocumentModelAdmin):
         """Show the newest version's stage in words, with its progress or its error."""
         version = newest(document)
         return admin_upload.stage_html(version) if version else "–"
-
-    @admin.display(description="Pages")
-    def pages(self, document: Document) -> int | str:
-        """Return the number of pages, where there are pages."""
-        version = newest(document)
-        return (version and version.page_count) or "–"
-
-    @admin.display(description="Chunks")
-    def chunks(self, document: Document) -> int | str:
-        """Return the number of chunks."""
-        version = newest(document)
-        return (version and version.chunk_count) or "–"
 
     @admin.display(description="Size")
     def size(self, document: Document) -> str:

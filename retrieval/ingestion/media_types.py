@@ -18,6 +18,7 @@ OPENDOCUMENT = "application/vnd.oasis.opendocument"
 ZIP_TYPES = (OFFICE, OPENDOCUMENT, "application/epub+zip")
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 OUTLOOK = "application/vnd.ms-outlook"
+MAIL_TYPE = "message/rfc822"
 # Types whose bytes are text in some encoding; kreuzberg gets them as UTF-8.
 TEXT_TYPES = {
     ".md": "text/markdown",
@@ -42,6 +43,10 @@ HTML = re.compile(
 MAIL = re.compile(
     r"(?:[\w-]+:[^\n]*\n(?:[ \t][^\n]*\n)*)*?(?:From|Received|Return-Path|MIME-Version):",
     re.IGNORECASE,
+)
+ENCRYPTED_MAIL = re.compile(
+    r"^content-type:\s*(?:multipart/encrypted|application/(?:x-)?pkcs7-mime)",
+    re.IGNORECASE | re.MULTILINE,
 )
 SUBTITLES = re.compile(r"WEBVTT\b|1\s*\n\d\d:\d\d:\d\d,\d{3} -->")
 
@@ -151,5 +156,7 @@ def _text_type(text: str, name: str) -> str:
     if SUBTITLES.match(head):
         return "text/vtt"
     if suffix == ".eml" or (not suffix and MAIL.match(head)):
-        return "message/rfc822"
+        if ENCRYPTED_MAIL.search(head):
+            raise ExtractionError("encrypted", "This mail is encrypted.")
+        return MAIL_TYPE
     return TEXT_TYPES.get(suffix, "text/plain")

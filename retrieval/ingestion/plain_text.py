@@ -67,18 +67,26 @@ def _guess(data: bytes) -> str | None:
     whole = sum(character > "\x7f" for character in lenient) - lenient.count("\ufffd")
     if whole and lenient.count("\ufffd") <= 0.5 * whole + 8 and _multibyte(data):
         return lenient if _is_text(lenient) else None
-    best = from_bytes(data[:SAMPLE]).best()
+    matches = from_bytes(data[:SAMPLE])
+    best = matches.best()
     if best is None:
         return None
-    text = data.decode(best.encoding, "replace")
+    # Many Western texts fit several code pages equally well; this is by far the most common.
+    western = any(
+        match.encoding == "cp1252"
+        and match.chaos <= best.chaos
+        and match.coherence >= best.coherence
+        for match in matches
+    )
+    text = data.decode("cp1252" if western else best.encoding, "replace")
     return text if _is_text(text) else None
 
 
 def _multibyte(data: bytes) -> bool:
-    """Whether most bytes above ASCII are parts of whole UTF-8 sequences."""
+    """Whether many bytes above ASCII are parts of whole UTF-8 sequences."""
     high = sum(byte > 0x7F for byte in data)
     valid = len(data.decode("utf-8", "ignore").encode()) - sum(byte < 0x80 for byte in data)
-    return valid >= 0.5 * high
+    return valid >= 0.3 * high
 
 
 def _is_text(text: str) -> bool:

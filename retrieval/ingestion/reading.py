@@ -15,9 +15,9 @@ from kreuzberg import (
 )
 
 from retrieval.ingestion.errors import ExtractionError
-from retrieval.ingestion.media_types import detect
+from retrieval.ingestion.media_types import MAIL_TYPE, OUTLOOK, detect
 from retrieval.ingestion.plain_text import clean
-from retrieval.ingestion.structure import render
+from retrieval.ingestion.structure import Text, render
 
 PDF = "application/pdf"
 SLIDES = "presentation"
@@ -71,9 +71,12 @@ def _structured(data: bytes, media_type: str) -> Extracted:
         raise _explain(error) from error
     nodes = result.document["nodes"] if result.document else []
     paged = any(word in media_type for word in PAGED)
-    rendered = render(nodes, paged=paged, unwrap=media_type == PDF)
-    text = str(rendered)
     metadata: dict[str, Any] = dict(result.metadata or {})
+    rendered = Text(paged)
+    if media_type in {MAIL_TYPE, OUTLOOK}:
+        rendered.add(_envelope(metadata), None)
+    render(nodes, rendered, pdf=media_type == PDF)
+    text = str(rendered)
     count = int(metadata.get("page_count") or metadata.get("slide_count") or 0)
     _refuse_textless(text, media_type, count)
     rendered.page_starts += [rendered.length] * (count - len(rendered.page_starts) if paged else 0)
@@ -92,13 +95,26 @@ def _structured(data: bytes, media_type: str) -> Extracted:
     )
 
 
+def _envelope(metadata: dict[str, Any]) -> str:
+    """Return a mail's headers, and the names of what is attached to it."""
+    lines = {
+        "Subject": metadata.get("subject"),
+        "From": metadata.get("from_email"),
+        "To": ", ".join(metadata.get("to_emails") or []),
+        "Cc": ", ".join(metadata.get("cc_emails") or []),
+        "Date": metadata.get("created_at"),
+        "Attachments": ", ".join(map(str, metadata.get("attachments") or [])),
+    }
+    return "\n".join(f"{name}: {value}" for name, value in lines.items() if value)
+
+
 def _config() -> ExtractionConfig:
     return ExtractionConfig(
         use_cache=False,
         output_format="markdown",
         include_document_structure=True,
         pages=PageConfig(extract_pages=True),
-        content_filter=ContentFilterConfig(strip_repeating_text=True),
+        content_filter=ContentFilterConfig(strip_repeating_text=False, include_headers=True),
         concurrency=ConcurrencyConfig(max_threads=1),
         language_detection=LanguageDetectionConfig(enabled=True, min_confidence=0.5),
     )
@@ -114,6 +130,8 @@ def _refuse_textless(text: str, media_type: str, pages: int) -> None:
 
 
 def _explain(error: Exception) -> ExtractionError:
+    if isinstance(error, kreuzberg.ValidationError):
+        return ExtractionError("unsupported")
     text = str(error).lower()
     if "password" in text or "encrypted" in text:
         return ExtractionError("encrypted")
