@@ -26,12 +26,12 @@ lint: .venv/installed-dev
 
 # Stamps: a second start finds everything installed and takes no time.
 .venv/installed: requirements.lock | .venv/created
-	@echo "Installing packages into .venv (once) …"
+	@echo "Installing packages into .venv (once, a minute or two) …"
 	@$(PIP) -r $<
 	@touch $@
 
 .venv/installed-dev: requirements-dev.lock | .venv/created
-	@echo "Installing packages for tests into .venv (once) …"
+	@echo "Installing packages for tests into .venv (once, a minute or two) …"
 	@$(PIP) -r $<
 	@touch $@
 
