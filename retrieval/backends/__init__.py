@@ -5,6 +5,7 @@ Callers import this module and `retrieval.backends.base`, never a vendor's modul
 
 from __future__ import annotations
 
+import threading
 from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
@@ -18,21 +19,28 @@ if TYPE_CHECKING:
     from retrieval.backends.base import Embedder, Generator, Reranker
 
 aclose = clients.aclose
+# Two threads that ask for the first time at once get the same backend.
+_lock = threading.RLock()
 
 
 def embedder() -> Embedder:
     """Return the configured embedder; every call returns the same one."""
-    return cast("Embedder", _load("embedder"))
+    return cast("Embedder", _get("embedder"))
 
 
 def reranker() -> Reranker | None:
     """Return the configured reranker, or None when reranking is turned off."""
-    return cast("Reranker | None", _load("reranker"))
+    return cast("Reranker | None", _get("reranker"))
 
 
 def generator() -> Generator:
     """Return the configured generator; every call returns the same one."""
-    return cast("Generator", _load("generator"))
+    return cast("Generator", _get("generator"))
+
+
+def _get(role: str) -> object:
+    with _lock:
+        return _load(role)
 
 
 @cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import math
 import re
 from collections import Counter
@@ -12,12 +13,14 @@ from typing import TYPE_CHECKING
 from django.utils.translation import gettext
 
 from retrieval import backends
-from retrieval.backends.base import Delta, Sentence
+from retrieval.backends.base import BackendError, Delta, Sentence
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterable, Sequence
 
     from retrieval.backends.base import GenerationRequest, Passage, Query
+
+logger = logging.getLogger(__name__)
 
 EMBEDDED = 10  # sentences looked at for their meaning; about 100 ms on two cores
 EMBEDDED_CHARS = 240
@@ -26,8 +29,10 @@ MOST = 4
 # A further sentence is quoted if it comes this close to the best one.
 CLOSE = 0.8
 SAME_TERMS = 0.7
-# Cosines of multilingual-e5-small and its like lie between these, from unrelated to a paraphrase.
-UNRELATED, ALIKE = 0.76, 0.92
+# Between these lie the cosines of what is unrelated and of a paraphrase: models of the E5 family
+# use a narrow band.
+E5_COSINES = (0.76, 0.92)
+COSINES = (0.2, 0.7)
 # Without a word in common, and less alike than this, nothing is quoted.
 LEAST_ALIKE = 0.5
 
@@ -106,18 +111,24 @@ def score_words(question: Query, passages: Sequence[Passage]) -> list[Candidate]
 
 
 async def score_meaning(question: Query, candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Return the candidates with how near each is to the question in meaning."""
+    """Return the candidates with how near each is to the question in meaning.
+
+    If the embedder fails the words alone have to do.
+    """
     if not candidates:
         return []
     embedder = backends.embedder()
-    asked = await embedder.embed_query(question.text)
-    vectors = await embedder.embed_passages(
-        [candidate.sentence.text[:EMBEDDED_CHARS] for candidate in candidates]
-    )
-    cosines = (vectors @ asked).tolist()
+    sentences = [candidate.sentence.text[:EMBEDDED_CHARS] for candidate in candidates]
+    try:
+        asked = await embedder.embed_query(question.text)
+        vectors = await embedder.embed_passages(sentences)
+    except BackendError as exc:
+        logger.warning("Quoting by words alone: %s", exc.message)
+        return list(candidates)
+    unrelated, alike = E5_COSINES if "e5" in embedder.model else COSINES
+    nearness = ((vectors @ asked - unrelated) / (alike - unrelated)).clip(0, 1).tolist()
     return [
-        replace(candidate, alike=min(1.0, max(0.0, (cosine - UNRELATED) / (ALIKE - UNRELATED))))
-        for candidate, cosine in zip(candidates, cosines, strict=True)
+        replace(candidate, alike=near) for candidate, near in zip(candidates, nearness, strict=True)
     ]
 
 

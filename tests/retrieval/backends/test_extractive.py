@@ -4,6 +4,8 @@ import re
 from functools import partial
 
 import pytest
+import stamina
+from django.test import override_settings
 
 from retrieval.backends.base import GenerationRequest, Passage
 from retrieval.backends.extractive import ExtractiveGenerator, literal
@@ -70,6 +72,15 @@ async def test_quotes_in_the_language_of_the_documents(question, text, language,
 async def test_the_same_sentence_in_two_passages_is_quoted_once():
     text, _ = await answer("When was the lighthouse built?", passage(1, TOWER), passage(2, TOWER))
     assert text.count("1871") == 1
+
+
+async def test_words_alone_will_do_when_the_embedder_fails(caplog):
+    options = {"model": "unknown", "base_url": "http://127.0.0.1:9/v1"}
+    openai = {"BACKEND": "retrieval.backends.openai.OpenAIEmbedder", "OPTIONS": options}
+    with stamina.set_testing(True), override_settings(RAG_BACKENDS={"embedder": openai}):
+        text, _ = await answer("When was the lighthouse built?", passage(1, TOWER))
+    assert "1871" in text
+    assert "Quoting by words alone" in caplog.text
 
 
 async def test_says_so_when_nothing_fits():
