@@ -41,7 +41,7 @@ class HashEmbedder:
         return self.embed(text)
 
     async def embed_passages(self, texts: Sequence[str]) -> Vectors:
-        return np.stack([self.embed(text) for text in texts])
+        return np.array([self.embed(text) for text in texts]).reshape(-1, self.dimensions)
 
 
 class ScriptedGenerator:
