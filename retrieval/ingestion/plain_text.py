@@ -15,6 +15,12 @@ MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f\ufffe\uffff\ud800-\udfff]")
+# What texts are written in; with pages of DOS and the Macintosh as well, guesses get worse.
+ENCODINGS = [
+    *(f"cp{number}" for number in range(1250, 1259)),
+    "koi8_r", "koi8_u", "iso8859_2", "iso8859_5", "iso8859_7", "iso8859_9", "iso8859_15", "cp874",
+    "cp932", "euc_jp", "iso2022_jp", "gb18030", "big5hkscs", "cp949",
+]  # fmt: skip
 # Bytes looked at to guess an encoding.
 SAMPLE = 256 * 1024
 
@@ -67,7 +73,7 @@ def _guess(data: bytes) -> str | None:
     whole = sum(character > "\x7f" for character in lenient) - lenient.count("\ufffd")
     if whole and lenient.count("\ufffd") <= 0.5 * whole + 8 and _multibyte(data):
         return lenient if _is_text(lenient) else None
-    matches = from_bytes(data[:SAMPLE])
+    matches = from_bytes(data[:SAMPLE], cp_isolation=ENCODINGS)
     best = matches.best()
     if best is None:
         return None
