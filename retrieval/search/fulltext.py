@@ -2,27 +2,13 @@
 
 from __future__ import annotations
 
-import math
-import operator
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import reduce
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from django.db.models import (
-    BooleanField,
-    Case,
-    F,
-    Field,
-    FloatField,
-    Func,
-    QuerySet,
-    Value,
-    When,
-)
-from django.db.models.expressions import CombinedExpression
-from django.db.models.functions import Cast, Round
+from django.db.models import BooleanField, F, Field, FloatField, Func, QuerySet, Value
+from django.db.models.functions import Cast
 
 from retrieval.models import Chunk
 from retrieval.search import term_statistics
@@ -40,6 +26,9 @@ COUNTED_TERMS = 200
 SEARCHED_TERMS = 40
 
 if TYPE_CHECKING:
+    from django.db.backends.base.base import BaseDatabaseWrapper
+    from django.db.models.sql.compiler import SQLCompiler
+
     _Field = Field[str, str]
 else:
     _Field = Field
@@ -58,19 +47,13 @@ class WeightedTerm:
 class WeightedWords:
     """A question as full-text search takes it, and the average length of a chunk in characters."""
 
-    terms: list[WeightedTerm]
+    terms: tuple[WeightedTerm, ...]
     average_length: float
 
 
-class _PostgresType(_Field):
-    """A field that is nothing but the name of its type, to cast to."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__()
-        self.type_name = name
-
+class _TsQuery(_Field):
     def db_type(self, connection: object) -> str:
-        return self.type_name
+        return "tsquery"
 
 
 class _Matches(Func):
@@ -78,6 +61,48 @@ class _Matches(Func):
 
     template = "%(expressions)s"
     arg_joiner = " @@ "
+
+
+class BM25(Func):
+    """The BM25 score of a chunk.
+
+    One expression writes the SQL of all terms: Django would take longer to put an expression a
+    term together than PostgreSQL takes to compute them.
+
+    PostgreSQL has no function for how often a term occurs. But ts_rank of one term, with weights
+    of 1, is the sum of 1/i² for i = 1 … frequency, over π²/6; as what is missing to π²/6 is about
+    1 / (frequency + ½), that gives the frequency, without reading the whole vector.
+
+    A chunk's number of terms is not stored; its characters rank as well.
+    """
+
+    output_field = FloatField()
+
+    def __init__(self, words: WeightedWords) -> None:
+        super().__init__(F("fulltext"), F("char_start"), F("char_end"))
+        self.words = words
+
+    def as_sql(
+        self,
+        compiler: SQLCompiler,
+        connection: BaseDatabaseWrapper,
+        function: str | None = None,
+        template: str | None = None,
+        arg_joiner: str | None = None,
+        **extra_context: Any,
+    ) -> tuple[str, tuple[Any, ...]]:
+        """Return the sum of the terms' parts."""
+        vector, start, end = (compiler.compile(source)[0] for source in self.source_expressions)
+        norm = f"({K1 * (1 - B)} + {K1 * B} * ({end} - {start}) / %s)"
+        frequency = (
+            f"round(1 / (pi() ^ 2 / 6 * (1 - ts_rank('{{1,1,1,1}}', {vector}, %s::tsquery))) - 0.5)"
+        )
+        part = f"CASE WHEN {vector} @@ %s::tsquery THEN %s / (1 + {norm} / {frequency}) ELSE 0 END"
+        params: list[Any] = []
+        for term in self.words.terms:
+            query = fulltext.quote(term.form)
+            params += [query, term.weight * (K1 + 1), self.words.average_length, query]
+        return f"({' + '.join([part] * len(self.words.terms))})", tuple(params)
 
 
 def search(words: WeightedWords, scope: Scope, limit: int) -> dict[UUID, float]:
@@ -113,10 +138,10 @@ def weigh(text: str) -> WeightedWords:
             if frequencies[form] and form not in weighted:
                 weighted[form] = WeightedTerm(form, frequencies[form], weight)
     weightiest = sorted(weighted.values(), key=lambda term: -term.weight)[:SEARCHED_TERMS]
-    return WeightedWords(weightiest, term_statistics.average_length())
+    return WeightedWords(tuple(weightiest), term_statistics.average_length())
 
 
-def rarest(terms: list[WeightedTerm]) -> list[WeightedTerm]:
+def rarest(terms: Sequence[WeightedTerm]) -> list[WeightedTerm]:
     """Return the rarest terms with at most MATCHES matches in all, but at least one."""
     chosen: list[WeightedTerm] = []
     matches = 0
@@ -128,33 +153,10 @@ def rarest(terms: list[WeightedTerm]) -> list[WeightedTerm]:
     return chosen
 
 
-def _matches(terms: list[WeightedTerm]) -> _Matches:
+def _matches(terms: Sequence[WeightedTerm]) -> _Matches:
     query = fulltext.any_of(term.form for term in terms)
-    return _Matches(
-        F("fulltext"), Cast(Value(query), _PostgresType("tsquery")), output_field=BooleanField()
-    )
+    return _Matches(F("fulltext"), Cast(Value(query), _TsQuery()), output_field=BooleanField())
 
 
 def _scores(chunks: QuerySet[Chunk], words: WeightedWords) -> QuerySet[Chunk, Any]:
-    # A chunk's number of terms is not stored; its characters rank as well.
-    length = Cast(F("char_end") - F("char_start"), FloatField()) / words.average_length
-    parts = (_term_score(term, K1 * (1 - B + B * length)) for term in words.terms)
-    return chunks.annotate(score=reduce(operator.add, parts)).values_list("id", "score")
-
-
-def _term_score(term: WeightedTerm, norm: CombinedExpression) -> Case:
-    """Return the part of the BM25 score that is a term's.
-
-    PostgreSQL has no function for how often a term occurs. But ts_rank of one term, with weights
-    of 1, is the sum of 1/i² for i = 1 … frequency, over π²/6; as what is missing to π²/6 is about
-    1 / (frequency + ½), that gives the frequency, without reading the whole vector.
-    """
-    query = Cast(Value(fulltext.quote(term.form)), _PostgresType("tsquery"))
-    weights = Value("{1,1,1,1}")
-    rank = Func(weights, F("fulltext"), query, function="ts_rank", output_field=FloatField())
-    frequency = Round(1 / (math.pi**2 / 6 * (1 - rank)) - 0.5)
-    return Case(
-        When(_matches([term]), then=term.weight * (K1 + 1) / (1 + norm / frequency)),
-        default=0.0,
-        output_field=FloatField(),
-    )
+    return chunks.annotate(score=BM25(words)).values_list("id", "score")
