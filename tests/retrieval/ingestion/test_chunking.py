@@ -1,6 +1,7 @@
 """Passages: exact, small enough, and knowing where they stand."""
 
 import time
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -25,7 +26,7 @@ def test_offsets_are_exact(text: str) -> None:
     """Whatever the text, a passage is what stands at its offsets, in order, without overlap."""
     found = cut(text)
     assert all(text[p.start : p.end] == p.text for p in found)
-    assert all(a.end <= b.start for a, b in zip(found, found[1:], strict=False))
+    assert all(a.end <= b.start for a, b in pairwise(found))
 
 
 def test_nothing_is_lost() -> None:

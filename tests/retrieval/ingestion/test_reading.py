@@ -42,7 +42,10 @@ def test_text_comes_out(data: Path, name: str, expected: str) -> None:
     [
         ("Склад открыт по будням с девяти до шести, ключи лежат у охраны.", "cp1251"),
         ("倉庫は平日の九時から六時まで開いています。鍵は受付にあります。", "shift_jis"),
-        ("仓库工作日九点到六点开放，钥匙在前台。请在离开时归还。", "gb18030"),
+        (
+            "仓库在工作日的九点到六点之间开放，钥匙放在前台的抽屉里，用完以后请马上归还。我们的地址没有变。",
+            "gb18030",
+        ),
         ("Das Lager öffnet um neun; die Schlüssel hängen am Empfang.", "cp1252"),
         ("The warehouse opens at nine.", "utf-16"),
         ("The warehouse opens at nine.", "utf-16-be"),

@@ -1,0 +1,172 @@
+"""`manage.py ingest`: what it takes, what it prints, how it exits."""
+
+import json
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from pytest_django import Settings
+
+from retrieval.management.manifest import as_expected
+from retrieval.models import Collection, Document
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def _surroundings(settings: Settings, tmp_path: Path) -> None:
+    settings.MEDIA_ROOT = tmp_path / "media"
+    settings.RAG_BACKENDS = settings.RAG_BACKENDS | {
+        "embedder": {"BACKEND": "tests.fakes.HashEmbedder", "OPTIONS": {}}
+    }
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Two good files of one name, a hidden one, and a broken one."""
+    root = tmp_path / "Handbook"
+    (root / "part").mkdir(parents=True)
+    (root / "a.txt").write_text("The first text.")
+    (root / "part" / "a.txt").write_text("The second text.")
+    (root / ".hidden").write_text("Nothing to see.")
+    (root / "broken.pdf").write_bytes(b"%PDF-1.4 nothing")
+    return root
+
+
+def ingest(*args: str | Path, **options: Any) -> tuple[dict[str, Any], str | None]:
+    """Run the command; return its JSON and the message it failed with, if it did."""
+    output, failure = StringIO(), None
+    try:
+        call_command(
+            "ingest", *map(str, args), json=True, stdout=output, stderr=StringIO(), **options
+        )
+    except CommandError as error:
+        failure = str(error)
+    return json.loads(output.getvalue()), failure
+
+
+def test_folder_becomes_a_collection(folder: Path) -> None:
+    """Without a name the collection is the folder's; the good are ready, the broken is said."""
+    result, failure = ingest(folder, wait=True)
+    assert result["summary"] | {"seconds": 0} == {
+        "ready": 2, "failed": 1, "unchanged": 0, "queued": 0, "seconds": 0,
+    }  # fmt: skip
+    files = {Path(file["path"]).relative_to(folder).as_posix(): file for file in result["files"]}
+    assert set(files) == {"a.txt", "part/a.txt", "broken.pdf"}
+    assert files["broken.pdf"]["error"]["code"] == "corrupt"
+    assert files["a.txt"] | {"seconds": 0, "path": ""} == {
+        "path": "", "status": "ready", "error": None, "pages": None, "chunks": 1,
+        "seconds": 0, "as_expected": None,
+    }  # fmt: skip
+    assert failure == "1 of 3 files failed."
+    names = Document.objects.filter(collection__name="Handbook").values_list("name", flat=True)
+    assert set(names) == {"a.txt", "part/a.txt", "broken.pdf"}
+
+
+def test_without_wait_files_are_queued(folder: Path) -> None:
+    """The command returns at once; a worker does the rest."""
+    result, failure = ingest(folder / "a.txt", collection="Laws")
+    assert [file["status"] for file in result["files"]] == ["queued"]
+    assert failure is None
+    assert Collection.objects.get().name == "Laws"
+
+
+def test_second_time_is_unchanged(folder: Path) -> None:
+    """Nothing is done again."""
+    ingest(folder / "a.txt", wait=True)
+    result, failure = ingest(folder / "a.txt", wait=True)
+    assert [file["status"] for file in result["files"]] == ["unchanged"]
+    assert failure is None
+
+
+def test_patterns_are_expanded(folder: Path) -> None:
+    """A pattern that the shell left alone works too."""
+    result, _ = ingest(folder / "**" / "*.txt")
+    assert len(result["files"]) == 2
+
+
+def test_too_large_file_fails_alone(folder: Path, settings: Settings) -> None:
+    """A file above the limit is refused with its code; others are taken."""
+    settings.UPLOAD_MAX_BYTES = 15
+    result, failure = ingest(folder)
+    codes = {Path(f["path"]).name: f["error"] and f["error"]["code"] for f in result["files"]}
+    assert codes["broken.pdf"] == "too-large"
+    assert failure is not None
+
+
+@pytest.mark.parametrize("path", ["nothing-here.txt", "nothing/*.pdf"])
+def test_missing_path_is_an_error(path: str, tmp_path: Path) -> None:
+    """A path that names nothing is said, and nothing is made."""
+    with pytest.raises(CommandError, match="There is no file or folder"):
+        call_command("ingest", str(tmp_path / path))
+    assert not Collection.objects.exists()
+
+
+def test_lines_for_people(folder: Path) -> None:
+    """Without --json there is a line a file."""
+    output = StringIO()
+    call_command("ingest", str(folder / "a.txt"), wait=True, stdout=output)
+    assert "a.txt: ready, 1 chunks" in output.getvalue()
+
+
+def manifest(folder: Path, *files: dict[str, Any]) -> Path:
+    path = folder.parent / "manifest.json"
+    path.write_text(json.dumps({"files": list(files)}))
+    return path
+
+
+def test_check_accepts_expected_failures(folder: Path) -> None:
+    """Only the manifest's entries are reported; an expected failure is a success."""
+    check = manifest(
+        folder,
+        {"path": "Handbook/a.txt", "expect": {"contains": ["first  text"]}},
+        {"path": "Handbook/broken.pdf", "expect": {"error": "corrupt"}},
+    )
+    result, failure = ingest(folder, "--check", check)
+    assert [file["as_expected"] for file in result["files"]] == [True, True]
+    assert failure is None
+
+
+def test_check_names_what_is_wrong(folder: Path) -> None:
+    """Another text, another outcome, or a file that is missing is not as expected."""
+    check = manifest(
+        folder,
+        {"path": "Handbook/a.txt", "expect": {"contains": ["another text"]}},
+        {"path": "Handbook/part/a.txt", "expect": {"error": "encrypted"}},
+        {"path": "Handbook/missing.txt", "expect": {"contains": []}},
+    )
+    result, failure = ingest(folder, "--check", check)
+    assert [file["as_expected"] for file in result["files"]] == [False, False, False]
+    assert failure == "3 of 3 files did not end as expected."
+
+
+def test_manifest_that_is_none(folder: Path) -> None:
+    """A manifest that cannot be read is said before anything is done."""
+    with pytest.raises(CommandError, match="is not a manifest"):
+        call_command("ingest", str(folder), "--check", str(folder / "a.txt"))
+
+
+@pytest.mark.parametrize(
+    ("entry", "text", "error", "expected"),
+    [
+        ({"expect": {"contains": ["ﬁne"]}}, "fi\u00adne", None, True),
+        ({"expect": {"contains": ["a"], "absent": ["b"]}}, "a b", None, False),
+        ({"expect": {"contains": ["a"]}}, "", "corrupt", False),
+        ({"expect": {"error": "empty"}}, "a", None, False),
+        ({"expect": {"error": "empty", "errors_accepted": ["no-text"]}}, "", "no-text", True),
+        ({"expect": {"contains": ["a"]}, "or_expect": {"error": "corrupt"}}, "", "corrupt", True),
+        ({"expect": {"contains": ["a"]}, "pages": 3}, "a", None, True),
+    ],
+)
+def test_expectations(
+    entry: dict[str, Any], text: str, error: str | None, *, expected: bool
+) -> None:
+    """Text is compared as manifests say; errors by their class."""
+    assert as_expected(entry, text, error, None) == expected
+
+
+def test_pages_are_expected() -> None:
+    """A wrong number of pages is not as expected."""
+    assert not as_expected({"expect": {}, "pages": 3}, "", None, 2)
