@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-EMBEDDED = 10  # sentences looked at for their meaning; about 100 ms on two cores
+EMBEDDED = 8  # sentences looked at for their meaning; about 100 ms on two cores
 EMBEDDED_CHARS = 240
 QUOTED_CHARS = 500
 MOST = 4
