@@ -205,3 +205,25 @@ async def test_vectors_of_another_model_are_not_compared(
     await in_thread(add_document, "Valves are made of brass.")
     await in_thread(EmbeddingSpace.objects.update, model="another")
     assert await texts("valves", scope, BASIC) == []
+
+
+async def test_full_text_scores_what_only_vectors_found(
+    add_document: AddDocument, scope: Scope
+) -> None:
+    """A chunk below the full-text limit still gets the score of its words."""
+    await in_thread(add_document, "Valves.", "Valves are made of brass.", "Pumps need valves.")
+    how = SearchSettings.parse({"hybrid_settings": {"full_text_limit": 1}})
+    found = await retrieve(analyse("valves"), scope, how)
+    assert [set(hit.scores) for hit in found.hits] == [{"vector", "fulltext", "fused"}] * 3
+
+
+async def test_vectors_score_what_only_full_text_found(
+    add_document: AddDocument, scope: Scope
+) -> None:
+    """A chunk that is none of the nearest still gets its similarity."""
+    rare = "A gasket among many other words that have nothing to do with the question."
+    await in_thread(add_document, *["pump"] * 9, rare)
+    how = SearchSettings.parse({"top_k": 1, "hybrid_settings": {"semantic_weight": 0}})
+    (hit,) = (await retrieve(analyse("pump gasket"), scope, how)).hits
+    assert hit.chunk.text == rare
+    assert 0 < hit.scores["vector"] < 0.5
