@@ -11,9 +11,10 @@ the cosine similarity of the bundled embedding model, and the share of the quest
 the passage, rare ones weighing more. Its weights were learnt on half of the questions of six
 sets, against questions whose article was taken out and questions of other sets (area under the
 curve on the other half: 0.99; at the threshold 0 to 2 % of answerable questions are refused, and
-of unanswerable ones most in English, few in Chinese). Where question and passage are in different languages, or the
-question's language is not certain, words say nothing and cosines are lower; the score is then at
-least the threshold, since a wrong refusal is worse than a wrong try.
+of unanswerable ones most in English, few in Chinese).
+
+Where question and passage are in different languages, or the question's language is not certain,
+words say nothing and cosines are lower; the score is then at least the threshold, since a wrong refusal is worse than a wrong try.
 """
 
 from __future__ import annotations
