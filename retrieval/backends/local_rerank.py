@@ -14,7 +14,8 @@ curve on the other half: 0.99; at the threshold 0 to 2 % of answerable questions
 of unanswerable ones most in English, few in Chinese).
 
 Where question and passage are in different languages, or the question's language is not certain,
-words say nothing and cosines are lower; the score is then at least the threshold, since a wrong refusal is worse than a wrong try.
+words say nothing and cosines are lower; the score is then at least the threshold, since a
+wrong refusal is worse than a wrong try.
 """
 
 from __future__ import annotations
