@@ -149,7 +149,10 @@ def source(request: MemberRequest, message_id: UUID, rank: int) -> HttpResponse:
 @member_required
 def sidebar(request: MemberRequest) -> HttpResponse:
     """List conversations, the newest first, a page at a time."""
-    context = _sidebar(request, request.GET.get("page", "1"), request.GET.get("current", ""))
+    current = request.GET.get("current", "")
+    context = _sidebar(request, request.GET.get("page", "1"), current)
+    # A conversation that has just begun gets its title this way.
+    context["opened"] = next((one for one in context["page"] if str(one.pk) == current), None)
     return render(request, "chat/_conversations.html", context)
 
 

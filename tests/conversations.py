@@ -52,7 +52,7 @@ def document(text: str = LIGHTHOUSE, title: str = "Lighthouses of Scotland") -> 
     return version
 
 
-def answered(  # noqa: PLR0917 - what a test wants to say about an answer
+def answered(
     user: User,
     question: str = "How far can the lamp be seen?",
     answer: str = "The lamp can be seen from **22 miles** away [1]. It was automated in 1998 [1].",

@@ -30,6 +30,9 @@ const card = new CitationCard(the("messages"), the("card"), (mark) => {
   return conversation.turnOf(mark)?.citations[Number(mark.dataset.ordinal)];
 });
 
+// The focus that comes back to the mark was not meant to open its card.
+the("panel").addEventListener("panel:closed", () => card.close());
+
 composer.connect({
   onAsk: (text, id) => conversation.begin(text, id),
   onStop: () => conversation.stop(),

@@ -56,7 +56,6 @@ export class Composer {
   setBusy(busy) {
     if (busy === this.busy) return;
     this.busy = busy;
-    if (busy) this.sentAt = performance.now();
     this.input.disabled = busy;
     this.send.hidden = busy;
     this.halt.hidden = !busy;
@@ -65,6 +64,10 @@ export class Composer {
     const idle = !document.activeElement || document.activeElement === document.body;
     // A touch keyboard would cover the answer that has just come.
     if (!busy && idle && matchMedia("(pointer: fine)").matches) this.input.focus();
+  }
+
+  sent() {
+    this.sentAt = performance.now();
   }
 
   stopping() {

@@ -70,8 +70,8 @@ export class Conversation {
     turn.element.dataset.askId = id;
     turn.element.dataset.question = text;
     this.asked.set(id, turn);
+    this.composer.sent();
     this.showState("searching");
-    this.announce("Answering");
     this.thread.dispatchEvent(new CustomEvent("thread:asked", { bubbles: true }));
   }
 
@@ -144,6 +144,7 @@ export class Conversation {
     const before = turn.state;
     turn.receive(frame);
     if (turn.state !== before || frame.seq === 1) this.showState(turn.state);
+    if (frame.seq === 1) this.announce("Answering");
     if (frame.type === "done" || frame.type === "error") this.ended(turn);
   }
 

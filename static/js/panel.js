@@ -64,6 +64,7 @@ export class SourcePanel {
     this.body.replaceChildren();
     this.opener?.focus();
     this.opener = null;
+    this.panel.dispatchEvent(new CustomEvent("panel:closed"));
     return true;
   }
 

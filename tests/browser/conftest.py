@@ -13,9 +13,11 @@ from django.db import connections
 from django.test import Client
 from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 
+from retrieval.text import fulltext
 from tests import conversations
 from tests.browser.scripted import ScriptedSocket
 from tests.browser.site import environment, free_port, running, wait_until_up
+from tests.provider import Provider
 
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
 FLAGS = [
@@ -37,8 +39,31 @@ def site(django_db_setup: None, _folders: None) -> Iterator[str]:
     """Return the address of a site without a model: it answers by quoting."""
     port = free_port()
     url = f"http://127.0.0.1:{port}"
-    with running("web", environment(port)) as process:
-        wait_until_up(url, process)
+    environ = environment(port)
+    with running("web", environ) as web, running("worker", environ):
+        wait_until_up(url, web)
+        yield url
+
+
+@pytest.fixture(scope="session")
+def model() -> Iterator[Provider]:
+    """Return the provider of `site_with_model`; it holds nothing and has no script."""
+    server = Provider()
+    server.start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="session")
+def site_with_model(django_db_setup: None, _folders: None, model: Provider) -> Iterator[str]:
+    """Return the address of a site whose answers the provider writes."""
+    port = free_port()
+    url = f"http://127.0.0.1:{port}"
+    environ = environment(
+        port, OPENAI_BASE_URL=model.url, OPENAI_API_KEY="test", ANSWER_THRESHOLD="0"
+    )
+    with running("web", environ) as web:
+        wait_until_up(url, web)
         yield url
 
 
@@ -73,7 +98,8 @@ def new_page(browser: Browser, site: str) -> Iterator[NewPage]:
             client = Client()
             client.force_login(user)
             session = client.cookies["sessionid"].value
-            context.add_cookies([{"name": "sessionid", "value": session, "url": site}])
+            url = options.get("base_url", site)
+            context.add_cookies([{"name": "sessionid", "value": session, "url": url}])
         page = context.new_page()
         page.set_default_timeout(10_000)
         page.on("console", said)
@@ -105,3 +131,13 @@ def screenshot(page: Page, name: str) -> None:
     """Keep a picture to look at."""
     SCREENSHOTS.mkdir(exist_ok=True)
     page.screenshot(path=SCREENSHOTS / f"{name}.png")
+
+
+@pytest.fixture
+def tower(transactional_db: None) -> None:
+    """Make a document of one passage that questions about the tower of Lund find."""
+    text = "# Towers\n\n## Lund\nThe tower of Lund is 96 metres high. Anna Berg built it in 1931."
+    version = conversations.document(text, title="Towers")
+    for chunk in version.chunks.all():
+        chunk.fulltext = fulltext.document_vector(chunk.text, title="Towers", language="en")
+        chunk.save()

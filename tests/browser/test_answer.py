@@ -45,6 +45,10 @@ def test_the_first_status_gives_a_new_conversation_its_address(scripted: Scripte
     conversation = str(uuid4())
     scripted.begin(message, conversation=conversation)
     page.wait_for_url(f"**/c/{conversation}/")
+    scripted.done("")
+    page.get_by_label("Your question").fill("And then?")
+    page.keyboard.press("Enter")
+    assert scripted.wait_for("ask")["conversation"] == conversation
 
 
 def test_the_status_line_gives_way_to_the_first_token_without_a_jump(

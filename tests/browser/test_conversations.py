@@ -1,0 +1,135 @@
+"""The list of conversations, the panel beside them, and the page on other screens."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import User
+from playwright.sync_api import Page, expect
+
+from chat.models import Conversation, Run
+from tests import conversations
+from tests.browser.conftest import PHONE, NewPage, screenshot
+
+
+@pytest.fixture
+def run(ada: User) -> Run:
+    return conversations.answered(ada)
+
+
+@pytest.fixture
+def page(new_page: NewPage, ada: User, run: Run) -> Page:
+    """Return a page that shows a conversation."""
+    page = new_page(ada)
+    page.goto(f"/c/{run.conversation_id}/")
+    return page
+
+
+def test_a_conversation_is_renamed_in_place(page: Page, run: Run) -> None:
+    item = page.locator(".item").first
+    item.hover()
+    item.get_by_role("button", name="Rename").click()
+    field = page.get_by_label("New name")
+    expect(field).to_be_focused()
+    field.fill("The lamp")
+    field.press("Enter")
+    expect(page.get_by_role("link", name="The lamp")).to_be_visible()
+    expect(page.get_by_role("heading", level=1)).to_have_text("The lamp")
+    assert Conversation.objects.get().title == "The lamp"
+
+
+def test_escape_leaves_the_name_as_it_was(page: Page, run: Run) -> None:
+    item = page.locator(".item").first
+    item.hover()
+    item.get_by_role("button", name="Rename").click()
+    page.get_by_label("New name").fill("Something else")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("link", name=run.conversation.title)).to_be_visible()
+
+
+def test_deleting_asks_first_and_opens_a_new_conversation(page: Page, run: Run) -> None:
+    item = page.locator(".item").first
+    item.hover()
+    item.get_by_role("button", name="Delete").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text(run.conversation.title)
+    dialog.get_by_role("button", name="Cancel").click()
+    expect(dialog).to_be_hidden()
+    assert Conversation.objects.exists()
+    item.hover()
+    item.get_by_role("button", name="Delete").click()
+    dialog.get_by_role("button", name="Delete").click()
+    page.wait_for_url(lambda url: url.endswith("/") and "/c/" not in url)
+    assert not Conversation.objects.exists()
+
+
+def test_the_panel_pushes_the_column_and_walks_through_citations(page: Page) -> None:
+    before = page.locator("#messages").bounding_box()
+    page.locator(".cite").first.click()
+    panel = page.locator("#panel")
+    expect(panel.locator("mark")).to_be_visible()
+    expect(panel).to_have_attribute("data-state", "shown")
+    page.wait_for_function("document.getAnimations().every((a) => a.playState === 'finished')")
+    column, beside = page.locator("#messages").bounding_box(), panel.bounding_box()
+    assert before and column and beside
+    assert column["width"] < before["width"]
+    assert column["x"] + column["width"] <= beside["x"] + 1
+    expect(panel).to_contain_text("Citation 1 of 2")
+    panel.get_by_role("button", name="Next citation").click()
+    expect(panel).to_contain_text("Citation 2 of 2")
+    panel.get_by_role("button", name="Close").click()
+    expect(panel).to_be_hidden()
+    expect(page.locator(".cite").first).to_be_focused()
+    expect(page.locator("#card")).to_be_hidden()
+
+
+def test_the_theme_is_remembered_and_known_to_the_server(page: Page) -> None:
+    page.get_by_role("button", name="ada").click()
+    page.get_by_text("Dark").click()
+    expect(page.locator("html")).to_have_css("color-scheme", "dark")
+    page.reload()
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    screenshot(page, "dark")
+
+
+def test_the_sidebar_stays_closed(page: Page) -> None:
+    sidebar = page.get_by_role("navigation", name="Conversations")
+    sidebar.get_by_role("button", name="Hide conversations").click()
+    expect(sidebar).to_be_hidden()
+    page.reload()
+    expect(sidebar).to_be_hidden()
+    page.get_by_role("button", name="Show conversations").click()
+    expect(sidebar).to_be_visible()
+
+
+def test_signing_out_ends_the_session(page: Page) -> None:
+    page.get_by_role("button", name="ada").click()
+    page.get_by_role("button", name="Sign out").click()
+    page.wait_for_url("**/accounts/login/")
+
+
+def test_a_page_whose_session_ended_leads_to_sign_in(page: Page, run: Run) -> None:
+    page.context.clear_cookies(name="sessionid")
+    page.locator(".cite").first.click()
+    page.wait_for_url("**/accounts/login/**")
+
+
+@pytest.mark.parametrize("width", [320, 390])
+def test_on_a_phone_nothing_is_wider_than_the_screen(
+    new_page: NewPage, ada: User, run: Run, width: int
+) -> None:
+    page = new_page(ada, viewport={**PHONE, "width": width}, has_touch=True, is_mobile=True)
+    page.goto(f"/c/{run.conversation_id}/")
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    sidebar = page.get_by_role("navigation", name="Conversations")
+    expect(sidebar).to_be_hidden()
+    page.get_by_role("button", name="Show conversations").click()
+    expect(sidebar).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(sidebar).to_be_hidden()
+    page.locator(".cite").first.click()
+    expect(page.locator("#panel mark")).to_be_visible()
+    page.wait_for_function("document.getAnimations().every((a) => a.playState === 'finished')")
+    box = page.locator("#panel").bounding_box()
+    assert box
+    assert box["width"] == width
+    screenshot(page, f"phone-{width}")
