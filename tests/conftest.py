@@ -10,6 +10,8 @@ from django.conf import settings
 
 from ragsite import postgres
 
+pytest_plugins = ["tests.provider"]
+
 # Two test runs at once in one checkout need a name each.
 DATABASE = os.environ.get("RAGSITE_TEST_DB", "test_ragsite")
 
