@@ -3,7 +3,7 @@
 PYTHON ?= $(shell for name in python3.11 python3.12 python3.13 python3; do \
   $$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$name && break; \
   done)
-PIP = .venv/bin/python -m pip install --quiet --disable-pip-version-check
+PIP = .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-cache-dir
 
 .PHONY: run install test lint
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -24,3 +25,7 @@ class Environment(environ.Env):  # type: ignore[misc]
 
 env = Environment()
 env.read_env(BASE_DIR / ".env")
+
+# Read by onnxruntime when it is loaded: otherwise it gives the machine an identifier, kept in the
+# home folder, and reports to its makers.
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")

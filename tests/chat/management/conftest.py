@@ -26,6 +26,8 @@ class Site:
 
     def __init__(self, state: Path) -> None:
         self.state = state
+        self.home = state / "home"
+        self.home.mkdir()
         with socket.create_server(("127.0.0.1", 0)) as free:
             self.port = free.getsockname()[1]
         self.address = f"http://127.0.0.1:{self.port}/"
@@ -33,15 +35,15 @@ class Site:
 
     def command(self, *arguments: str, **environment: str) -> subprocess.Popen[bytes]:
         """Start a management command on the site's state, in a process group of its own."""
-        known = {
-            name: value
-            for name, value in os.environ.items()
-            if name in ("PATH", "HOME", "DATABASE_URL")
+        ours = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(self.home),
+            "RAGSITE_STATE": str(self.state),
+            "PORT": str(self.port),
         }
-        ours = {"RAGSITE_STATE": str(self.state), "PORT": str(self.port)}
         return subprocess.Popen(
             [sys.executable, "manage.py", *arguments],
-            cwd=settings.BASE_DIR, env=known | ours | environment, start_new_session=True,
+            cwd=settings.BASE_DIR, env=ours | environment, start_new_session=True,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         )  # fmt: skip
 

@@ -108,3 +108,7 @@ def test_a_second_start_keeps_everything_and_shows_no_password(site: Site, passw
     with signed_in(site, password) as client:
         assert "sessionid" in client.cookies
     assert site.end(signal.SIGTERM) == []
+
+
+def test_nothing_was_written_to_the_home_folder(site: Site, printed: str) -> None:
+    assert list(site.home.rglob("*")) == []
