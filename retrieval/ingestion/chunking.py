@@ -6,7 +6,6 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from semantic_text_splitter import MarkdownSplitter, TextSplitter
 
@@ -47,23 +46,18 @@ def passages(
     page_starts: Sequence[int],
     *,
     count_tokens: Callable[[str], int],
-    tokenizer: Any = None,
     window: int = 512,
 ) -> Iterator[Passage]:
     """Yield the passages of `text` in order.
 
-    Sizes are counted by `tokenizer` (of the package tokenizers) if there is one, otherwise by
-    `count_tokens`; `window` is the most tokens the model reads at once.
+    Sizes are tokens of the embedding model; `window` is the most it reads at once.
     """
     most = max(16, min(MAX_TOKENS, window - CONTEXT_TOKENS))
     capacity = (min(MIN_TOKENS, most), most)
     headings = find_headings(text)
     kind = MarkdownSplitter if headings or "\n| --- |" in text else TextSplitter
-    splitter = (
-        kind.from_callback(count_tokens, capacity)
-        if tokenizer is None
-        else kind.from_huggingface_tokenizer(tokenizer, capacity)
-    )
+    # The splitter would copy a tokenizer given to it, 300 MB for a large vocabulary, and be slower.
+    splitter = kind.from_callback(count_tokens, capacity)
     starts = [heading.start for heading in headings]
     for offset, part in parts(text, starts):
         for position, piece in splitter.chunk_indices(part):

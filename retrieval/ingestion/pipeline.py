@@ -159,7 +159,6 @@ def _chunks(version: DocumentVersion) -> Iterator[Chunk]:
         version.text,
         version.page_starts,
         count_tokens=embedder.count_tokens,
-        tokenizer=getattr(embedder, "tokenizer", None),
         window=embedder.max_tokens,
     )
     for ordinal, passage in enumerate(found):
