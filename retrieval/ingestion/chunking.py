@@ -11,7 +11,7 @@ from semantic_text_splitter import MarkdownSplitter, TextSplitter
 
 MAX_TOKENS = 300
 # Small neighbours are merged until a passage has this many tokens.
-MIN_TOKENS = 200
+MIN_TOKENS = 128
 # What the title and the headings may add when the passage is embedded.
 CONTEXT_TOKENS = 120
 # Texts are split in parts of about this many characters, to bound memory and let others run.
