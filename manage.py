@@ -34,7 +34,12 @@ def main() -> None:
         _ = settings.DEBUG  # reads them all
     except ImproperlyConfigured as error:
         sys.exit(f"A setting is wrong: {error}")
-    execute_from_command_line(sys.argv)
+    try:
+        execute_from_command_line(sys.argv)
+    finally:
+        # Another signal must not cut short what is done at exit: letting go of the server.
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)
 
 
 if __name__ == "__main__":

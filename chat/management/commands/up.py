@@ -11,6 +11,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management import CommandError
+from django.db import connection
 
 from chat.management.first_start import Administrator, administrator
 from chat.management.static import collect
@@ -31,6 +32,8 @@ class Command(ReadyCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         collect()
         admin = administrator()
+        connection.close()
+        connection.close_pool()  # nothing is asked from here on
         supervisor = Supervisor(settings.WEB_HOST, settings.WEB_PORT)
         status = asyncio.run(supervisor.run(lambda: self.announce(admin)))
         if status is not None:
