@@ -119,7 +119,7 @@ class Citation(BaseFrame, CitationData):
     source: Source | None = None
 
 
-class Warning(BaseFrame):  # noqa: A001 - the name of the frame on the wire
+class WarningFrame(BaseFrame):
     """Something went wrong and is being retried."""
 
     type: Literal["warning"] = "warning"

@@ -139,8 +139,8 @@ def search_settings(
     """
     merged = {**(assistant.search_settings if assistant else {}), **(asked or {})}
     try:
-        return search.SearchSettings.model_validate(merged)
-    except ValueError as error:
+        return search.SearchSettings.parse(merged)
+    except search.SearchSettingsError as error:
         raise RunRefused("bad_settings", str(error)) from error
 
 

@@ -8,7 +8,15 @@ from collections.abc import AsyncGenerator, Sequence
 
 import numpy as np
 
-from retrieval.backends.base import Delta, GenerationRequest, Vectors
+from retrieval.backends.base import (
+    BackendError,
+    Delta,
+    GenerationRequest,
+    Passage,
+    Query,
+    Ranked,
+    Vectors,
+)
 from retrieval.text.terms import words
 
 
@@ -68,3 +76,19 @@ class ScriptedGenerator:
             yield Delta(finish_reason="stop", prompt_tokens=10, completion_tokens=2)
         finally:
             self.closed.set()
+
+
+class FailingEmbedder(HashEmbedder):
+    """An embedder whose provider is away when a question comes."""
+
+    async def embed_query(self, text: str) -> Vectors:
+        raise BackendError("made up: secret detail", True, code="unreachable")
+
+
+class FailingReranker:
+    """A reranker whose provider is away."""
+
+    answer_threshold = 0.0
+
+    async def rerank(self, query: Query, passages: Sequence[Passage], top_n: int) -> list[Ranked]:
+        raise BackendError("made up: secret detail", True, code="unreachable")

@@ -23,15 +23,17 @@ from chat.frames import (
     Status,
     Thinking,
     Usage,
+    WarningFrame,
     storable,
 )
-from chat.frames import Warning as WarningFrame
 from retrieval import backends, search
 from retrieval.backends.base import BackendError, ChatMessage, Delta, GenerationRequest, Query
 
 logger = logging.getLogger(__name__)
 
 SNIPPET_CHARS = 300
+# Passages that are shown and stored as found, whether they are in the prompt or not.
+RESULTS = 20
 
 
 @dataclass(frozen=True)
@@ -83,11 +85,19 @@ async def answer(question: Question) -> AsyncGenerator[Frame]:
             elapsed_ms=clock.now(),
             counts={"candidates": len(hits)},
         )
-        hits = await search.rerank(query, hits, question.settings)
+        try:
+            hits = await search.rerank(query, found.hits, question.settings)
+        except BackendError as error:
+            logger.warning("Not reranked: %s", error.message)
+            yield WarningFrame(code="rerank_failed", message=unranked_message())
+            hits = hits[: question.settings.top_n]
     context = search.build_context(hits, settings.CONTEXT_TOKENS, backends.embedder().count_tokens)
     clock.mark("searched_ms")
     numbers = {hit.chunk.id: number for number, hit in enumerate(context, 1)}
-    sources = [source_of(hit, numbers.get(hit.chunk.id)) for hit in hits]
+    ranked = {hit.chunk.id for hit in hits}
+    others = [hit for hit in found.hits if hit.chunk.id not in ranked]
+    shown = [*hits, *others][:RESULTS]
+    sources = [source_of(hit, numbers.get(hit.chunk.id)) for hit in shown]
     if not search.holds_answer(hits):
         sources = [source.model_copy(update={"index": None}) for source in sources]
         context = []
@@ -216,3 +226,8 @@ def found_message(passages: int, documents: int) -> str:
 def degraded_message() -> str:
     """Say that only the words were searched for."""
     return gettext("The embedding model cannot be reached: only the words were searched for.")
+
+
+def unranked_message() -> str:
+    """Say that the order is the search's own."""
+    return gettext("The reranker cannot be reached: the passages are in the order of the search.")

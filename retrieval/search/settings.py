@@ -58,7 +58,6 @@ class SearchSettings(_Settings):
     top_n: int = Field(default=8, ge=1, le=1000)
     """Hits that survive reranking."""
     rerank: bool = True
-    include_scores: bool = True
     hybrid_settings: HybridSettings = HybridSettings()
     chunk_settings: ChunkSettings = ChunkSettings()
 

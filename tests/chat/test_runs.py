@@ -15,8 +15,9 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from chat import runs
-from chat.frames import Ask, Done, Error, Frame
+from chat.frames import Ask, Done, Error, Frame, WarningFrame
 from chat.models import Citation, Message, Run, RunFrame, RunState
+from retrieval import backends
 from retrieval.backends.base import BackendError
 from retrieval.database import in_thread
 from retrieval.models import Chunk
@@ -349,3 +350,30 @@ def stored_run(user: User, text: str) -> Run:
         run=run, seq=1, payload={"type": "token", "text": text, "run": str(run.id), "seq": 1}
     )
     return run
+
+
+@pytest.mark.parametrize(
+    ("role", "backend", "code"),
+    [
+        ("embedder", "tests.fakes.FailingEmbedder", "search_degraded"),
+        ("reranker", "tests.fakes.FailingReranker", "rerank_failed"),
+    ],
+)
+async def test_a_stage_that_can_be_done_without_is_a_warning(  # noqa: PLR0917
+    user: User,
+    tower: Chunk,
+    generator: ScriptedGenerator,
+    settings: Settings,
+    role: str,
+    backend: str,
+    code: str,
+) -> None:
+    settings.RAG_BACKENDS = settings.RAG_BACKENDS | {role: {"BACKEND": backend}}
+    scripted = backends.generator()
+    assert isinstance(scripted, ScriptedGenerator)
+    scripted.script = ["It is 96 m high [1]."]
+    frames = await read(user, await runs.start(user, asking()))
+    warnings = [frame for frame in frames if isinstance(frame, WarningFrame)]
+    assert [warning.code for warning in warnings] == [code]
+    assert "secret" not in warnings[0].message
+    assert isinstance(frames[-1], Done)
