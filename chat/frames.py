@@ -167,7 +167,7 @@ class Snapshot(BaseFrame):
 
 
 Frame = Annotated[
-    Status | SearchResults | Thinking | Token | Citation | Warning | Error | Done | Snapshot,
+    Status | SearchResults | Thinking | Token | Citation | WarningFrame | Error | Done | Snapshot,
     Field(discriminator="type"),
 ]
 FrameAdapter: TypeAdapter[Frame] = TypeAdapter(Frame)

@@ -16,7 +16,13 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 from retrieval.text import fulltext
 from tests import conversations
 from tests.browser.scripted import ScriptedSocket
-from tests.browser.site import environment, free_port, running, wait_until_up
+from tests.browser.site import (
+    environment,
+    free_port,
+    running,
+    wait_until_at_rest,
+    wait_until_up,
+)
 from tests.provider import Provider
 
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
@@ -84,7 +90,7 @@ def browser(django_db_setup: None) -> Iterator[Browser]:
 
 
 @pytest.fixture
-def new_page(browser: Browser, site: str) -> Iterator[NewPage]:
+def new_page(browser: Browser, site: str, transactional_db: None) -> Iterator[NewPage]:
     """Return a function that opens a page, signed in if a user is given."""
     errors: list[str] = []
 
@@ -109,6 +115,7 @@ def new_page(browser: Browser, site: str) -> Iterator[NewPage]:
     yield open_page
     for context in browser.contexts:
         context.close()
+    wait_until_at_rest()
     assert not errors, errors
 
 

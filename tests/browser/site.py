@@ -19,6 +19,14 @@ from django.db import connection
 
 ROOT = Path(__file__).parents[2]
 START_SECONDS = 60
+REST_SECONDS = 20
+BUSY = """
+SELECT exists (SELECT FROM chat_run WHERE state IN ('queued', 'running')) OR exists (
+  SELECT FROM pg_stat_activity
+  WHERE datname = current_database() AND pid <> pg_backend_pid()
+    AND backend_type = 'client backend' AND state <> 'idle'
+)
+"""
 
 
 def free_port() -> int:
@@ -73,3 +81,15 @@ def wait_until_up(url: str, process: subprocess.Popen[bytes]) -> None:
         else:
             return
     raise RuntimeError("The site did not start.")
+
+
+def wait_until_at_rest() -> None:
+    """Return when the site works on nothing: emptying the database under it would deadlock."""
+    deadline = time.monotonic() + REST_SECONDS
+    with connection.cursor() as cursor:
+        while time.monotonic() < deadline:
+            cursor.execute(BUSY)
+            if cursor.fetchone() == (False,):
+                return
+            time.sleep(0.02)
+    raise RuntimeError("The site did not come to rest.")
