@@ -17,7 +17,14 @@ WITHOUT_DATABASE = {"", "help", "version", "check", "collectstatic", "diffsettin
 
 def end(number: int, frame: FrameType | None) -> None:
     """End as at the end of the program, so that the embedded server is let go of."""
+    ignore_signals()
     sys.exit(128 + number)
+
+
+def ignore_signals() -> None:
+    """Let no further signal cut short what is done at exit."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
 
 
 def main() -> None:
@@ -37,9 +44,7 @@ def main() -> None:
     try:
         execute_from_command_line(sys.argv)
     finally:
-        # Another signal must not cut short what is done at exit: letting go of the server.
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, signal.SIG_IGN)
+        ignore_signals()
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import errno
 import fcntl
 import os
 import socket
-from typing import Any
+from typing import Any, cast
 
 from django.conf import settings
 from django.core.management import CommandError
@@ -33,7 +33,7 @@ class Command(ReadyCommand):
         collect()
         admin = administrator()
         connection.close()
-        connection.close_pool()  # nothing is asked from here on
+        cast("Any", connection).close_pool()  # nothing is asked from here on
         supervisor = Supervisor(settings.WEB_HOST, settings.WEB_PORT)
         status = asyncio.run(supervisor.run(lambda: self.announce(admin)))
         if status is not None:
