@@ -12,11 +12,14 @@ from semantic_text_splitter import MarkdownSplitter, TextSplitter
 MAX_TOKENS = 300
 # Small neighbours are merged until a passage has this many tokens.
 MIN_TOKENS = 128
+# Less than this, such as a heading alone, is no passage: it begins the next one.
+TINY_TOKENS = 16
 # What the title and the headings may add when the passage is embedded.
 CONTEXT_TOKENS = 120
 # Texts are split in parts of about this many characters, to bound memory and let others run.
 PART_CHARACTERS = 20_000
 HEADING = re.compile(r"^(#{1,6}) +(\S.*)$", re.MULTILINE)
+LEADING_HEADINGS = re.compile(r"(?:\s*#{1,6} [^\n]*(?:\n|$))+")
 FENCE = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
 
 
@@ -52,7 +55,7 @@ def passages(
 
     Sizes are tokens of the embedding model; `window` is the most it reads at once.
     """
-    most = max(16, min(MAX_TOKENS, window - CONTEXT_TOKENS))
+    most = max(TINY_TOKENS, min(MAX_TOKENS, window - CONTEXT_TOKENS) - TINY_TOKENS)
     capacity = (min(MIN_TOKENS, most), most)
     headings = find_headings(text)
     kind = MarkdownSplitter if headings or "\n| --- |" in text else TextSplitter
@@ -60,13 +63,33 @@ def passages(
     splitter = kind.from_callback(count_tokens, capacity)
     starts = [heading.start for heading in headings]
     for offset, part in parts(text, starts):
-        for position, piece in splitter.chunk_indices(part):
-            start = offset + position
-            end = start + len(piece)
-            if not any(character.isalnum() for character in piece):
-                continue
-            above = headings[: bisect_right(starts, start)]
-            yield Passage(piece, start, end, heading_path(above), *pages(page_starts, start, end))
+        pieces = [(start, start + len(piece)) for start, piece in splitter.chunk_indices(part)]
+        for begin, finish in join_tiny(part, pieces, count_tokens):
+            piece, start, end = part[begin:finish], offset + begin, offset + finish
+            if any(character.isalnum() for character in piece):
+                above = headings[: bisect_right(starts, start + body(piece))]
+                yield Passage(
+                    piece, start, end, heading_path(above), *pages(page_starts, start, end)
+                )
+
+
+def join_tiny(
+    text: str, pieces: Sequence[tuple[int, int]], count_tokens: Callable[[str], int]
+) -> Iterator[tuple[int, int]]:
+    """Yield the spans of pieces, those too small to stand alone joined to the next."""
+    begin: int | None = None
+    for start, end in pieces:
+        begin = start if begin is None else begin
+        long = end - begin > 25 * TINY_TOKENS
+        if long or end == pieces[-1][1] or count_tokens(text[begin:end]) >= TINY_TOKENS:
+            yield begin, end
+            begin = None
+
+
+def body(piece: str) -> int:
+    """Return where a passage's text begins, after the headings at its start."""
+    headings = LEADING_HEADINGS.match(piece)
+    return headings.end() if headings else 0
 
 
 def find_headings(text: str) -> list[Heading]:

@@ -55,6 +55,19 @@ def test_heading_path() -> None:
     assert cut(text)[-1].heading_path == ("Book", "Two", "Part")
 
 
+def test_heading_is_no_passage() -> None:
+    """A heading stands with the text below it, and tells what that is about."""
+    filler = "Words and words. " * 70
+    first, *_ = cut(f"# Book\n\n## One\n\n{filler}")
+    assert first.text.startswith("# Book\n\n## One\n\nWords")
+    assert first.heading_path == ("Book", "One")
+
+
+def test_lone_headings_are_kept() -> None:
+    """Slides that have titles only are not empty."""
+    assert [p.text for p in cut("# One\n\n# Two")] == ["# One\n\n# Two"]
+
+
 def test_code_has_no_headings() -> None:
     """A comment in a code block is no heading."""
     assert [h.text for h in find_headings("# A\n\n```\n# no\n```\n\n## B ##\n")] == ["A", "B"]
