@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 SURROUNDING_CHARS = 1500
 # Stages whose scores lie in [0, 1] and mean the same for every question; the better one first.
 RELEVANCE_STAGES = ("reranked", "vector")
+HEADING = re.compile(r"^#{1,6} +", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -87,22 +88,25 @@ def excerpt(chunk: Chunk | None, quote: str, user: User | AnonymousUser) -> Exce
         return None
     start = max(0, chunk.char_start - SURROUNDING_CHARS)
     length = chunk.char_end + SURROUNDING_CHARS - start
-    text = (
+    text, media_type = (
         DocumentVersion.objects.filter(pk=chunk.version_id)
-        .values_list(Substr("text", start + 1, length), flat=True)
+        .values_list(Substr("text", start + 1, length), "media_type")
         .get()
     )
     before = text[: chunk.char_start - start]
     passage = text[chunk.char_start - start : chunk.char_end - start]
     after = text[chunk.char_end - start :]
     from_, to = _find(quote, passage)
-    return Excerpt(
-        before=before if start == 0 else _from_word(before),
-        lead=passage[:from_],
-        quote=passage[from_:to],
-        trail=passage[to:],
-        after=after if len(after) < SURROUNDING_CHARS else _to_word(after),
+    parts = (
+        before if start == 0 else _from_word(before),
+        passage[:from_],
+        passage[from_:to],
+        passage[to:],
+        after if len(after) < SURROUNDING_CHARS else _to_word(after),
     )
+    # Extraction writes headings as Markdown does; in plain text a hash is a hash.
+    plain = media_type == "text/plain"
+    return Excerpt(*(part if plain else HEADING.sub("", part) for part in parts))
 
 
 def citation_of(message: Message, ordinal: int) -> Citation | None:

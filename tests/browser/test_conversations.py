@@ -73,6 +73,9 @@ def test_the_panel_pushes_the_column_and_walks_through_citations(page: Page) -> 
     assert before and column and beside
     assert column["width"] < before["width"]
     assert column["x"] + column["width"] <= beside["x"] + 1
+    body = panel.locator("#panel-body").bounding_box()
+    assert body
+    assert body["x"] == beside["x"]  # sliding in, it was not scrolled
     expect(panel).to_contain_text("Citation 1 of 2")
     panel.get_by_role("button", name="Next citation").click()
     expect(panel).to_contain_text("Citation 2 of 2")

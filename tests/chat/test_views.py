@@ -168,6 +168,7 @@ def test_a_citation_opens_its_passage_with_the_sentence_marked(page: Client, run
     html = text_of(page, reverse("chat:citation", args=[run.answer_id, 0]))
     assert "<mark>The lamp can be seen from 22 miles away.</mark>" in html
     assert "Built in 1828" in html  # what stands around it
+    assert ">The lamp\n" in html  # a heading, without its hashes
     assert "Page 2" in html
     assert "Citation 1 of 2" in html
 
