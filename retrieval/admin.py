@@ -14,6 +14,7 @@ from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 
 from retrieval import admin_upload
+from retrieval.admin_filters import ErrorFilter, StageFilter
 from retrieval.ingestion.pipeline import ENDED
 from retrieval.ingestion.uploads import retry
 from retrieval.models import (
@@ -95,39 +96,6 @@ class CollectionAdmin(CollectionModelAdmin):
         documents = Document.objects.filter(collection__in=[c.pk for c in objs]).count()
         counts = {"collections": len(objs), "documents": documents}
         return [str(collection) for collection in objs], counts, set(), []
-
-
-class StageFilter(admin.SimpleListFilter):
-    """By how far the newest version is."""
-
-    title = "stage"
-    parameter_name = "stage"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        """Offer every stage, by its words."""
-        return [(str(value), str(label)) for value, label in Stage.choices]
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Keep documents whose newest version is in the chosen stage."""
-        return queryset.filter(newest_stage=self.value()) if self.value() else queryset
-
-
-class ErrorFilter(admin.SimpleListFilter):
-    """By why the newest version failed."""
-
-    title = "error"
-    parameter_name = "error"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        """Offer the codes that occur."""
-        codes = DocumentVersion.objects.filter(stage=Stage.FAILED).values_list("error_code")
-        return [(code, code) for (code,) in codes.distinct().order_by("error_code")]
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Keep documents that failed for the chosen reason."""
-        if not self.value():
-            return queryset
-        return queryset.filter(newest_stage=Stage.FAILED, newest_error=self.value())
 
 
 class VersionInline(VersionTabularInline):
@@ -216,6 +184,13 @@ class DocumentAdmin(DocumentModelAdmin):
     ) -> HttpResponse:
         """Lead to the upload page."""
         return redirect("admin:retrieval_document_upload")
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        """Offer nothing that would add a document without a file."""
+        context["show_save_and_add_another"] = False
+        return super().render_change_form(request, context, *args, **kwargs)
 
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None

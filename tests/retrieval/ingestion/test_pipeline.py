@@ -112,6 +112,8 @@ def test_late_old_version_does_not_win(
     run_worker()
     retry(first.version)
     run_worker()
+    first.version.refresh_from_db()
+    assert (first.version.stage, first.version.chunks.count()) == (Stage.READY, 1)
     assert [chunk.text for chunk in Chunk.objects.ready()] == ["The new text."]
 
 
