@@ -129,7 +129,11 @@ STATIC_ROOT = STATE_DIR / "static"
 MEDIA_ROOT = STATE_DIR / "media"
 MODEL_DIR = STATE_DIR / "models"
 STORAGES = {
-    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "default": {
+        "BACKEND": "django.core.files.storage.FileSystemStorage",
+        # What people upload is not for other users of the machine.
+        "OPTIONS": {"file_permissions_mode": 0o600, "directory_permissions_mode": 0o700},
+    },
     "staticfiles": {"BACKEND": "ragsite.staticfiles.HashedStaticFilesStorage"},
 }
 

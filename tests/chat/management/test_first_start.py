@@ -1,5 +1,6 @@
 """What a new installation begins with, and that it begins only once."""
 
+import stat
 from pathlib import Path
 
 import pytest
@@ -57,3 +58,11 @@ def test_samples_that_were_deleted_do_not_come_back() -> None:
     assert again.username == made.username
     assert not again.is_new
     assert not Collection.objects.exists()
+
+
+def test_uploaded_files_are_for_the_sites_own_user_only() -> None:
+    administrator()
+    for document in Document.objects.all():
+        path = Path(document.versions.get().file.path)
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
