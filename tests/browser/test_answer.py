@@ -117,7 +117,8 @@ def test_a_card_shows_the_cited_sentence(scripted: ScriptedSocket) -> None:
 def test_hostile_tokens_change_nothing_but_the_text(scripted: ScriptedSocket) -> None:
     page = ask(scripted)
     hostile = (
-        '<div id="messages">gone</div>\n\n<img src=x onerror="window.hacked = 1"> '
+        # Without quotes it would be an element of that id even inside of JSON.
+        "<div id=messages>gone</div>\n\n<img src=x onerror='window.hacked = 1'> "
         "<script>window.hacked = 1</script> ![x](https://example.org/x.png) "
         '<a href="#" onclick="window.hacked = 1">a</a> [b](javascript:alert(1)) '
         '<svg onload="window.hacked = 1"></svg> <b style="position:fixed">c</b>'
@@ -127,7 +128,7 @@ def test_hostile_tokens_change_nothing_but_the_text(scripted: ScriptedSocket) ->
     scripted.done(hostile)
     expect(page.locator("#chat")).to_have_attribute("data-state", "done")
     prose = page.locator(".prose")
-    expect(prose).to_contain_text('<div id="messages">gone</div>')
+    expect(prose).to_contain_text("<div id=messages>gone</div>")
     assert prose.locator("img, script, svg, form, input, style, [style], [onclick]").count() == 0
     assert page.locator("#messages #thread .prose").count() == 1
     assert prose.locator("a[href^='javascript']").count() == 0
