@@ -68,7 +68,10 @@ class Command(ReadyCommand):
         waiting = [t.version.pk for t in taken if t.version is not None and not t.unchanged]
         if options["wait"] or expected:
             waiting += [t.version.pk for t in taken if t.version is not None and t.unchanged]
-            asyncio.run(wait(waiting, self.show_progress))
+            try:
+                asyncio.run(wait(waiting, self.show_progress))
+            except KeyboardInterrupt:
+                raise CommandError("Stopped. What is queued goes on when a worker runs.") from None
         self.report(taken, expected, time.monotonic() - began)
 
     def take(self, collection: Collection, path: Path, folder: str) -> Taken:
@@ -191,9 +194,12 @@ def _result(taken: Taken, entry: manifest.Entry | None) -> dict[str, Any]:
     if taken.error is not None:
         result["error"] = {"code": taken.error.code, "message": taken.error.message}
     elif taken.version is not None:
-        version = DocumentVersion.objects.filter(pk=taken.version.pk).first() or taken.version
-        text = version.text
-        result |= _outcome(version, unchanged=taken.unchanged)
+        version = DocumentVersion.objects.filter(pk=taken.version.pk).first()
+        if version is None:
+            result["error"] = {"code": "deleted", "message": "The document was deleted meanwhile."}
+        else:
+            text = version.text
+            result |= _outcome(version, unchanged=taken.unchanged)
     if entry is not None:
         code = result["error"] and result["error"]["code"]
         result["as_expected"] = result["status"] != "queued" and manifest.as_expected(

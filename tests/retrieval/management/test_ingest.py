@@ -81,6 +81,18 @@ def test_second_time_is_unchanged(folder: Path) -> None:
     assert failure is None
 
 
+def test_deleted_meanwhile_is_said(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A document that somebody deletes while it is waited for has failed."""
+
+    async def delete_instead(*args: object) -> None:
+        await Document.objects.all().adelete()
+
+    monkeypatch.setattr("retrieval.management.commands.ingest.wait", delete_instead)
+    result, failure = ingest(folder / "a.txt", wait=True)
+    assert result["files"][0]["error"]["code"] == "deleted"
+    assert failure == "1 of 1 files failed."
+
+
 def test_patterns_are_expanded(folder: Path) -> None:
     """A pattern that the shell left alone works too."""
     result, _ = ingest(folder / "**" / "*.txt")
