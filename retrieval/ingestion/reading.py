@@ -14,10 +14,11 @@ from kreuzberg import (
     PageConfig,
 )
 
+from retrieval.ingestion import pdf, structure
 from retrieval.ingestion.errors import ExtractionError
 from retrieval.ingestion.media_types import MAIL_TYPE, OUTLOOK, detect
 from retrieval.ingestion.plain_text import clean
-from retrieval.ingestion.structure import Text, render
+from retrieval.ingestion.structure import Text
 
 PDF = "application/pdf"
 SLIDES = "presentation"
@@ -75,7 +76,10 @@ def _structured(data: bytes, media_type: str) -> Extracted:
     rendered = Text(paged)
     if media_type in {MAIL_TYPE, OUTLOOK}:
         rendered.add(_envelope(metadata), None)
-    render(nodes, rendered, pdf=media_type == PDF)
+    if media_type == PDF:
+        pdf.render([page["content"] for page in result.pages or []], nodes, rendered)
+    else:
+        structure.render(nodes, rendered)
     text = str(rendered)
     count = int(metadata.get("page_count") or metadata.get("slide_count") or 0)
     _refuse_textless(text, media_type, count)

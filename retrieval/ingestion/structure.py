@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any
 
 from retrieval.ingestion.plain_text import clean
@@ -14,9 +13,6 @@ from retrieval.ingestion.plain_text import clean
 # A "heading" longer than this is a paragraph in a large font.
 HEADING_CHARACTERS = 160
 SKIPPED_LAYERS = {"header", "footer"}
-NUMBERS = re.compile(r"\d+")
-# What stands at the edge of this many pages is a running head.
-RUNNING_PAGES = 3
 LINK = re.compile(r"!?\[([^\[\]]*)\]\((?:[^()\s]|\([^()]*\))*(?:\s+(?:\"[^\"]*\"|'[^']*'))?\)")
 BULLET = re.compile(r"^\s*[-*•·▪◦‣]\s+")
 
@@ -46,16 +42,10 @@ class Text:
         return "".join(self.parts)
 
 
-def render(nodes: Sequence[Mapping[str, Any]], text: Text, *, pdf: bool) -> None:
-    """Add kreuzberg's document nodes to `text`.
-
-    In a PDF, lines that ended only where the page did are joined, and running heads kept once.
-    """
+def render(nodes: Iterable[Mapping[str, Any]], text: Text) -> None:
+    """Add kreuzberg's document nodes to `text`."""
     ordered: dict[int, int | None] = {}
-    repeated = running_heads(nodes) if pdf else set()
     for position, node in enumerate(nodes):
-        if position in repeated:
-            continue
         content = node["content"]
         kind = content["node_type"]
         page = node.get("page")
@@ -63,33 +53,10 @@ def render(nodes: Sequence[Mapping[str, Any]], text: Text, *, pdf: bool) -> None
             ordered[position] = 0 if content.get("ordered") else None
         if kind == "slide":
             text.add(_heading(1, content.get("title") or ""), content.get("number"))
-        elif pdf or node.get("content_layer") not in SKIPPED_LAYERS:
+        elif node.get("content_layer") not in SKIPPED_LAYERS:
             number = _number(ordered, node.get("parent")) if kind == "list_item" else None
-            block = _block(kind, content, number, unwrap=pdf)
+            block = _block(kind, content, number)
             text.add(block, page, tight=kind == "list_item" and number != 1)
-
-
-def running_heads(nodes: Sequence[Mapping[str, Any]]) -> set[int]:
-    """Return the positions of blocks that repeat, but for numbers, at the edges of many pages.
-
-    Where each of them stands first it stays.
-    """
-    pages: dict[int, list[int]] = {}
-    for position, node in enumerate(nodes):
-        if node.get("page") and node["content"].get("text"):
-            pages.setdefault(node["page"], []).append(position)
-    seen: dict[str, list[int]] = {}
-    for positions in pages.values():
-        for position in dict.fromkeys([*positions[:2], *positions[-2:]]):
-            line = str(nodes[position]["content"]["text"])
-            if len(line) <= HEADING_CHARACTERS:
-                seen.setdefault(NUMBERS.sub("", line).strip(), []).append(position)
-    return {
-        position
-        for positions in seen.values()
-        if len(positions) >= RUNNING_PAGES
-        for position in positions[1:]
-    }
 
 
 def _number(ordered: dict[int, int | None], parent: int | None) -> int | None:
@@ -101,9 +68,9 @@ def _number(ordered: dict[int, int | None], parent: int | None) -> int | None:
     return count + 1
 
 
-def _block(kind: str, content: Mapping[str, Any], number: int | None, *, unwrap: bool) -> str:
+def _block(kind: str, content: Mapping[str, Any], number: int | None) -> str:
     raw = html.unescape(str(content.get("text") or content.get("description") or ""))
-    body = _unwrap(raw) if unwrap else plain(raw)
+    body = plain(raw)
     match kind:
         case "heading":
             return _heading(content["level"], body)
@@ -120,19 +87,6 @@ def _block(kind: str, content: Mapping[str, Any], number: int | None, *, unwrap:
 def _heading(level: int, text: str) -> str:
     words = " ".join(text.split())
     return f"{'#' * min(level, 6)} {words}" if 0 < len(words) <= HEADING_CHARACTERS else words
-
-
-def _unwrap(text: str) -> str:
-    """Join full lines; keep breaks after short ones, which were meant (addresses, forms)."""
-    # U+0002 is where a hyphen at a line's end was.
-    lines = text.replace("\x02\n", "").replace("\x02", "").split("\n")
-    # Not the longest: in a paragraph of a narrow column one line may reach across the page.
-    usual = sorted(map(len, lines))[3 * (len(lines) - 1) // 4]
-    joined = lines[0]
-    for previous, line in pairwise(lines):
-        full = usual >= 30 and len(previous) >= 0.7 * usual
-        joined += (" " if full else "\n") + line
-    return joined
 
 
 def plain(text: str) -> str:

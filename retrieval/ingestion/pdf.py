@@ -1,0 +1,141 @@
+"""The pages of a PDF as text: lines joined to paragraphs, headings marked, running heads dropped.
+
+A PDF knows lines, not paragraphs; what is a heading is guessed from type sizes by the extractor,
+and believed only where it also reads like one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby, pairwise
+from typing import Any
+
+from retrieval.ingestion.plain_text import clean
+from retrieval.ingestion.structure import Text
+
+HEADING_CHARACTERS = 100
+NUMBERED = re.compile(r"(\d+(?:\.\d+)*)\.?\s+[^\W\d_]")
+DIGITS = re.compile(r"\d+")
+# U+0002 stands where a hyphen ended a line: it was part of a name only before a capital or digit.
+SOFT_HYPHEN = re.compile("\x02\n?(?=(.?))")
+# A mark in front of a word of a script written from right to left belongs behind it.
+BEFORE_WORD = re.compile(r"(?<!\S)[.,:!،؛؟](?=[\u0590-\u08ff])")
+BEHIND_WORD = re.compile(r"(?<=[\u0590-\u08ff])[.,:!،؛؟](?!\S)")
+RIGHT_TO_LEFT = re.compile(r"[\u0590-\u08ff]")
+ITEM = re.compile(r"\s*(?:[-*•·▪◦‣–]|\(?\d{1,3}[.)]|\(?[a-z][.)])\s")
+# Lines at the edges of that many pages, and of that share of them, are a running head.
+RUNNING_PAGES = 3
+RUNNING_SHARE = 0.4
+EDGE_LINES = 2
+
+
+def render(pages: Sequence[str], nodes: Iterable[Mapping[str, Any]], text: Text) -> None:
+    """Add the pages to `text`, numbered from 1; `nodes` are the extractor's, for headings."""
+    lines = [clean(tidy(page)).split("\n") for page in pages]
+    headings = find_headings(nodes)
+    for number, page in enumerate(without_running_heads(lines), 1):
+        text.add(paragraphs(page, headings.get(number, {})), number)
+
+
+def tidy(page: str) -> str:
+    """Return the page's text in reading order, with words joined that a line's end had cut."""
+    page = in_reading_order(page.replace("\r\n", "\n"))
+    return SOFT_HYPHEN.sub(lambda at: "-" if at[1].isupper() or at[1].isdigit() else "", page)
+
+
+def in_reading_order(page: str) -> str:
+    """Return the page with the words of right-to-left lines in the order they are read in.
+
+    Some programs place each word by itself, as it is seen: the last word of a line comes first.
+    What gives them away are full stops and commas in front of words.
+    """
+    if len(BEFORE_WORD.findall(page)) <= len(BEHIND_WORD.findall(page)):
+        return page
+    return "\n".join(map(read_backwards, page.split("\n")))
+
+
+def read_backwards(line: str) -> str:
+    """Return a line's words in reverse, but words of other scripts that stand together."""
+    if not RIGHT_TO_LEFT.search(line):
+        return line
+    runs = groupby(line.split(), key=lambda word: RIGHT_TO_LEFT.search(word) is not None)
+    ordered = [list(words)[:: -1 if right_to_left else 1] for right_to_left, words in runs]
+    return " ".join(word for words in reversed(ordered) for word in words)
+
+
+def find_headings(nodes: Iterable[Mapping[str, Any]]) -> dict[int, dict[str, int]]:
+    """Return the level of each line that is a heading, by page."""
+    found: dict[int, dict[str, int]] = {}
+    for node in nodes:
+        content = node["content"]
+        line = " ".join(str(content.get("text") or "").split("\n")[0].split())
+        if content["node_type"] == "heading" and reads_as_heading(str(content["text"]).strip()):
+            numbered = NUMBERED.match(line)
+            level = numbered[1].count(".") + 2 if numbered else int(content["level"])
+            found.setdefault(node.get("page") or 0, {})[line] = min(level, 6)
+    return found
+
+
+def reads_as_heading(text: str) -> bool:
+    """Whether a line in large type is a heading, rather than a figure or a lead paragraph."""
+    if "\n" in text or len(text) > HEADING_CHARACTERS or text.endswith((".", ",", ";", ":")):
+        return False
+    letters = sum(character.isalpha() for character in text)
+    numbered = NUMBERED.match(text)
+    first = text[numbered.end() - 1] if numbered else text[:1]
+    return letters >= 3 and first.isalpha() and not first.islower()
+
+
+def without_running_heads(pages: list[list[str]]) -> list[list[str]]:
+    """Return the pages without lines that stand, but for numbers, at the edges of many pages.
+
+    Where each of them stands first it stays.
+    """
+    seen: dict[str, list[tuple[int, int]]] = {}
+    for number, page in enumerate(pages):
+        filled = [position for position, line in enumerate(page) if line.strip()]
+        for position in dict.fromkeys([*filled[:EDGE_LINES], *filled[-EDGE_LINES:]]):
+            line = DIGITS.sub("", page[position]).strip()
+            if len(line) <= 2 * HEADING_CHARACTERS:
+                seen.setdefault(line, []).append((number, position))
+    enough = max(RUNNING_PAGES, RUNNING_SHARE * len(pages))
+    dropped = {
+        place
+        for places in seen.values()
+        if len({number for number, _ in places}) >= enough
+        for place in places[1:]
+    }
+    return [
+        [line for position, line in enumerate(page) if (number, position) not in dropped]
+        for number, page in enumerate(pages)
+    ]
+
+
+def paragraphs(lines: Sequence[str], headings: Mapping[str, int]) -> str:
+    """Return a page's lines as paragraphs, list items and headings.
+
+    A line is joined with the next if it is about as long as the page's lines usually are; breaks
+    after short lines were meant (addresses, tables, forms).
+    """
+    filled = [" ".join(line.split()) for line in lines if line.strip()]
+    if not filled:
+        return ""
+    # Not the longest: one line may reach across the page above two narrow columns.
+    usual = sorted(map(len, filled))[3 * (len(filled) - 1) // 4]
+    marked = {line: f"{'#' * headings[line]} {line}" for line in filled if line in headings}
+    text = marked.get(filled[0], filled[0])
+    for previous, line in pairwise(filled):
+        if previous in marked or line in marked:
+            gap = "\n\n"
+        elif usual >= 30 and len(previous) >= 0.7 * usual and not ITEM.match(line):
+            gap = "" if written_without_spaces(previous[-1]) else " "
+        else:
+            gap = "\n\n" if previous.endswith((".", "!", "?", "。")) else "\n"
+        text += gap + marked.get(line, line)
+    return text
+
+
+def written_without_spaces(character: str) -> bool:
+    """Whether a character is of a script that has no spaces: Chinese, Japanese."""
+    return "\u2e80" <= character <= "\u9fff" or "\uff00" <= character <= "\uffef"
