@@ -69,9 +69,9 @@ def test_sign_in_upload_ask_and_check_a_claim(new_page: NewPage, ada: User) -> N
     expect(page.locator("#panel")).to_be_hidden()
     expect(answer.locator(".cite").first).to_be_focused()
 
-    said = answer.locator(".prose").inner_html()
+    said = answer.locator(".prose").inner_text()
     page.reload()
-    assert answer.locator(".prose").inner_html() == said
+    assert answer.locator(".prose").inner_text() == said
     expect(sources).to_be_visible()
     page.get_by_role("link", name="New conversation").click()
     page.get_by_role("navigation").get_by_role("link", name=QUESTION[:30]).click()
