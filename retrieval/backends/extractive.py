@@ -27,7 +27,7 @@ EMBEDDED_CHARS = 240
 QUOTED_CHARS = 500
 MOST = 4
 # A further sentence is quoted if it comes this close to the best one.
-CLOSE = 0.8
+CLOSE = 0.87
 SAME_TERMS = 0.7
 # Between these lie the cosines of what is unrelated and of a paraphrase: models of the E5 family
 # use a narrow band.
@@ -92,7 +92,7 @@ def score_words(question: Query, passages: Sequence[Passage]) -> list[Candidate]
         (rank, position, passage, sentence)
         for rank, passage in enumerate(passages)
         for position, sentence in enumerate(passage.sentences)
-        if not sentence.text.rstrip().endswith(("?", "？", "؟"))
+        if not _is_title(passage, sentence)
     ]
     common = Counter(term for *_, sentence in found for term in sentence.terms)
     weights = {
@@ -108,6 +108,12 @@ def score_words(question: Query, passages: Sequence[Passage]) -> list[Candidate]
         )
         for rank, position, passage, sentence in found
     ]
+
+
+def _is_title(passage: Passage, sentence: Sentence) -> bool:
+    """Whether a sentence asks or names something rather than saying it: a question, a heading."""
+    line_so_far = passage.text[: sentence.start].rpartition("\n")[2]
+    return sentence.text.rstrip().endswith(("?", "？", "؟")) or line_so_far.startswith("#")
 
 
 async def score_meaning(question: Query, candidates: Sequence[Candidate]) -> list[Candidate]:

@@ -28,6 +28,8 @@ ITEM = re.compile(r"\s*(?:[-*•·▪◦‣–]|\(?\d{1,3}[.)]|\(?[a-z][.)])\s")
 RUNNING_PAGES = 3
 RUNNING_SHARE = 0.4
 EDGE_LINES = 2
+# Markdown's: the line was meant to end here.
+HARD_BREAK = "  \n"
 
 
 def render(pages: Sequence[str], nodes: Iterable[Mapping[str, Any]], text: Text) -> None:
@@ -123,7 +125,8 @@ def paragraphs(lines: Sequence[str], headings: Mapping[str, int]) -> str:
         return ""
     # Not the longest: one line may reach across the page above two narrow columns.
     usual = sorted(map(len, filled))[3 * (len(filled) - 1) // 4]
-    marked = {line: f"{'#' * headings[line]} {line}" for line in filled if line in headings}
+    levels = {line: headings.get(line) or section_level(line) for line in filled}
+    marked = {line: f"{'#' * level} {line}" for line, level in levels.items() if level}
     text = marked.get(filled[0], filled[0])
     for previous, line in pairwise(filled):
         if previous in marked or line in marked:
@@ -131,9 +134,17 @@ def paragraphs(lines: Sequence[str], headings: Mapping[str, int]) -> str:
         elif usual >= 30 and len(previous) >= 0.7 * usual and not ITEM.match(line):
             gap = "" if written_without_spaces(previous[-1]) else " "
         else:
-            gap = "\n\n" if previous.endswith((".", "!", "?", "。")) else "\n"
+            gap = "\n\n" if previous.endswith((".", "!", "?", "。")) else HARD_BREAK
         text += gap + marked.get(line, line)
     return text
+
+
+def section_level(line: str) -> int | None:
+    """Return the level of a heading such as `3.1 Expense claims`, None for any other line."""
+    numbered = NUMBERED.match(line)
+    if numbered and "." in numbered[1] and reads_as_heading(line):
+        return min(numbered[1].count(".") + 2, 6)
+    return None
 
 
 def written_without_spaces(character: str) -> bool:

@@ -12,14 +12,15 @@ from retrieval.text import language as languages
 from retrieval.text.terms import content, stems, words
 
 # A block is a paragraph, a list item with the lines it goes on for, a heading, or a table row: a
-# sentence never reaches beyond it, although a line may end within a sentence.
+# sentence never reaches beyond it, although a line may end within a sentence, unless two spaces
+# say that the break was meant.
 _rule = r"[ \t]*(?:[-=*_][ \t]*){3,}$"
 _marker = r"(?:[-*+•‣▪–][ \t]+|\d{1,3}[.)][ \t]+|>[ \t]?)"
 _row = r"[ \t]*\|"
 _heading = r"[ \t]{0,3}\#{1,6}[ \t]"
 _block = re.compile(
     rf"{_rule}|(?P<line>(?:{_row}|{_heading}).*)|[ \t]*{_marker}?(?P<body>\S.*"
-    rf"(?:\n(?![ \t]*$|{_rule}|{_row}|{_heading}|[ \t]*{_marker}).*)*)",
+    rf"(?:(?<![ ]{{2}})\n(?![ \t]*$|{_rule}|{_row}|{_heading}|[ \t]*{_marker}).*)*)",
     re.MULTILINE,
 )
 _nothing = re.compile(r"[\s|:=_*+-]*")

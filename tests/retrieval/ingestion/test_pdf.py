@@ -22,7 +22,7 @@ def test_lines_of_a_paragraph_are_joined_and_short_ones_are_not() -> None:
     ]
     assert paragraphs(lines, {}) == (
         "The tower of Lund is ninety-six metres high and was built by Anna Berg in the year of "
-        "nineteen thirty-one.\n\nHeight 96 m\nBuilt 1931"
+        "nineteen thirty-one.\n\nHeight 96 m  \nBuilt 1931"
     )
 
 
@@ -68,6 +68,12 @@ def test_headings_are_marked_and_numbers_give_their_level() -> None:
     nodes = [heading("2. Leave", 1, level=1), heading("2.1 Sick leave", 1, level=4)]
     render(["2. Leave\r\nAll have it.\r\n2.1 Sick leave\r\nReport sick."], nodes, text)
     assert str(text) == "## 2. Leave\n\nAll have it.\n\n### 2.1 Sick leave\n\nReport sick."
+
+
+def test_a_numbered_section_is_a_heading_in_any_type() -> None:
+    assert paragraphs(["3.1 Claims", "Keep receipts.", "1.5 kg of flour, 3.2 l of milk."], {}) == (
+        "### 3.1 Claims\n\nKeep receipts.\n\n1.5 kg of flour, 3.2 l of milk."
+    )
 
 
 def test_running_heads_stay_only_where_they_stand_first() -> None:

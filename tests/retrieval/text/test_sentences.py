@@ -65,3 +65,9 @@ def test_terms_of_unspaced_script() -> None:
     """Single characters and pairs are terms."""
     (sentence,) = split("中国很大。", "zh")
     assert {"中", "中国", "很大"} <= sentence.terms
+
+
+def test_a_line_that_was_meant_to_end_ends_the_sentence() -> None:
+    """Two spaces before a line's end are Markdown's hard break: rows of a table in a PDF."""
+    found = [each.text for each in split("Domestic 110  \nLeiden 140\nand Graz", "en")]
+    assert found == ["Domestic 110", "Leiden 140\nand Graz"]
