@@ -25,6 +25,8 @@ def pytest_configure(config: pytest.Config) -> None:
     folder = settings.STATE_DIR / "tests" / DATABASE
     settings.STATIC_ROOT = folder / "static"
     settings.MEDIA_ROOT = folder / "media"
+    # Sites that tests start in folders of their own link to it.
+    settings.MODEL_DIR.mkdir(parents=True, exist_ok=True)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -91,7 +91,6 @@ def site() -> Iterator[Site]:
     with tempfile.TemporaryDirectory(prefix="ragsite-") as name:
         state = Path(name).resolve()
         state.chmod(0o711)
-        settings.MODEL_DIR.mkdir(parents=True, exist_ok=True)
         (state / "models").symlink_to(settings.MODEL_DIR)
         site = Site(state)
         yield site
