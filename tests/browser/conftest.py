@@ -45,10 +45,16 @@ def site(django_db_setup: None, _folders: None) -> Iterator[str]:
     """Return the address of a site without a model: it answers by quoting."""
     port = free_port()
     url = f"http://127.0.0.1:{port}"
-    environ = environment(port)
-    with running("web", environ) as web, running("worker", environ):
+    with running("web", environment(port)) as web:
         wait_until_up(url, web)
         yield url
+
+
+@pytest.fixture
+def worker(site: str) -> Iterator[None]:
+    """Run the worker of `site` for one test: it would take the jobs of others, too."""
+    with running("worker", environment(free_port())):
+        yield
 
 
 @pytest.fixture(scope="session")

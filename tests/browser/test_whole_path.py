@@ -37,7 +37,7 @@ def state(page: Page, name: str) -> None:
     expect(page.locator("#chat")).to_have_attribute("data-state", name, timeout=30_000)
 
 
-def test_sign_in_upload_ask_and_check_a_claim(new_page: NewPage, ada: User) -> None:
+def test_sign_in_upload_ask_and_check_a_claim(new_page: NewPage, ada: User, worker: None) -> None:
     page = new_page()
     page.goto("/")
     page.get_by_label("Username").fill("ada")
