@@ -22,12 +22,13 @@ from django.conf import settings
 from django.db import DatabaseError
 from django.utils.translation import gettext
 
-from chat import runstate
+from chat import asking, runstate
 from chat.answering import pipeline
+from chat.asking import NewRun
 from chat.frames import TERMINAL, Ask, Done, Error, Frame, Status
 from chat.models import ACTIVE, Run, RunState
 from chat.runlog import RunLog
-from chat.runstate import NewRun, RunRefused
+from chat.runstate import RunRefused
 from retrieval import backends
 from retrieval.backends.base import BackendError
 from retrieval.database import in_thread
@@ -77,7 +78,7 @@ async def start(user: User, ask: Ask) -> Run:
 
     Raises RunRefused.
     """
-    new: NewRun = await in_thread(runstate.create, user, ask, OWNER)
+    new: NewRun = await in_thread(asking.create, user, ask, OWNER)
     if new.question is None:
         return new.run
     active = ActiveRun(new.run, new.question, RunLog(new.run.id, new.run.answer_id))

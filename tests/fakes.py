@@ -29,7 +29,7 @@ class HashEmbedder:
     passage_prefix = ""
     tokenizer = None
 
-    def __init__(self, dimensions: int = 64) -> None:
+    def __init__(self, dimensions: int = 256) -> None:
         self.dimensions = dimensions
 
     def prepare(self) -> None:

@@ -19,7 +19,7 @@ from retrieval.models import (
 )
 from retrieval.search import Scope, term_statistics
 from retrieval.text import fulltext
-from tests.retrieval.search.word_embedder import WordEmbedder
+from tests.fakes import HashEmbedder
 
 
 class AddDocument(Protocol):
@@ -38,15 +38,15 @@ def _fresh_statistics() -> None:
 
 
 @pytest.fixture
-def embedder(settings: Settings) -> WordEmbedder:
+def embedder(settings: Settings) -> HashEmbedder:
     """Make the word embedder the configured one, without a reranker."""
-    path = "tests.retrieval.search.word_embedder.WordEmbedder"
+    path = "tests.fakes.HashEmbedder"
     settings.RAG_BACKENDS = {
         **settings.RAG_BACKENDS,
         "embedder": {"BACKEND": path},
         "reranker": {"BACKEND": None},
     }
-    return WordEmbedder()
+    return HashEmbedder()
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def scope(db: None) -> Scope:
 
 
 @pytest.fixture
-def add_document(collection: Collection, embedder: WordEmbedder) -> AddDocument:
+def add_document(collection: Collection, embedder: HashEmbedder) -> AddDocument:
     """Return a function that adds a document of chunks, as ingestion does."""
     default = collection
 
@@ -81,7 +81,7 @@ def add_document(collection: Collection, embedder: WordEmbedder) -> AddDocument:
 
 
 def add_version(
-    document: Document, texts: tuple[str, ...], embedder: WordEmbedder, language: str = "en"
+    document: Document, texts: tuple[str, ...], embedder: HashEmbedder, language: str = "en"
 ) -> DocumentVersion:
     """Add a version and make it the current one."""
     version = DocumentVersion.objects.create(

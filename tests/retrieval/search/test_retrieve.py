@@ -10,8 +10,8 @@ from retrieval.backends.base import BackendError
 from retrieval.database import in_thread
 from retrieval.models import Collection, EmbeddingSpace, Visibility
 from retrieval.search import Retrieved, Scope, SearchSettings, analyse, retrieve
+from tests.fakes import HashEmbedder
 from tests.retrieval.search.conftest import AddDocument, add_version
-from tests.retrieval.search.word_embedder import WordEmbedder
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -30,7 +30,7 @@ async def texts(question: str, scope: Scope, how: SearchSettings = FULL_TEXT) ->
 
 
 def use_failing_embedder(settings: Settings) -> None:
-    path = "tests.retrieval.search.word_embedder.FailingEmbedder"
+    path = "tests.fakes.FailingEmbedder"
     settings.RAG_BACKENDS = {**settings.RAG_BACKENDS, "embedder": {"BACKEND": path}}
 
 
@@ -81,7 +81,7 @@ async def test_staff_see_every_collection(how: SearchSettings, add_document: Add
 
 @every_way
 async def test_only_current_versions_of_enabled_documents_are_found(
-    how: SearchSettings, add_document: AddDocument, scope: Scope, embedder: WordEmbedder
+    how: SearchSettings, add_document: AddDocument, scope: Scope, embedder: HashEmbedder
 ) -> None:
     """Disabled documents and replaced versions never come back."""
 
@@ -192,7 +192,7 @@ async def test_failing_embedder_fails_a_vector_search(
 
 @every_way
 async def test_nothing_is_found_where_nothing_is(
-    how: SearchSettings, embedder: WordEmbedder, scope: Scope
+    how: SearchSettings, embedder: HashEmbedder, scope: Scope
 ) -> None:
     """An empty store is no error."""
     assert await retrieve(analyse("valves"), scope, how) == Retrieved([])

@@ -8,8 +8,8 @@ from pytest_django import Settings
 
 from retrieval.models import Chunk, ChunkEmbedding, EmbeddingSpace
 from retrieval.search import Scope, SearchSettings, vector
+from tests.fakes import HashEmbedder
 from tests.retrieval.search.conftest import AddDocument
-from tests.retrieval.search.word_embedder import WordEmbedder
 
 
 def build_index(space: EmbeddingSpace, kind: str) -> None:
@@ -23,7 +23,7 @@ def build_index(space: EmbeddingSpace, kind: str) -> None:
         )
 
 
-def plan(embedder: WordEmbedder, scope: Scope, space: EmbeddingSpace) -> str:
+def plan(embedder: HashEmbedder, scope: Scope, space: EmbeddingSpace) -> str:
     with connection.cursor() as cursor:
         # A few rows are read faster one by one; the question is whether the index can be used.
         cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_sort = off")
@@ -35,7 +35,7 @@ def test_index_of_the_space_is_used(
     dimensions: int, kind: str, add_document: AddDocument, scope: Scope, settings: Settings
 ) -> None:
     """The planner sees that the query is what the space's partial index holds."""
-    embedder = WordEmbedder(dimensions)
+    embedder = HashEmbedder(dimensions)
     document = add_document("Pumps need oil.")
     space = EmbeddingSpace.objects.create(model="wide words", dimensions=dimensions)
     version = document.versions.get()
@@ -51,7 +51,7 @@ def test_index_of_the_space_is_used(
 
 
 def test_another_space_does_not_use_the_index(
-    add_document: AddDocument, scope: Scope, embedder: WordEmbedder
+    add_document: AddDocument, scope: Scope, embedder: HashEmbedder
 ) -> None:
     """An index belongs to one space."""
     add_document("Pumps need oil.", "Valves are made of brass.")
@@ -62,7 +62,7 @@ def test_another_space_does_not_use_the_index(
 
 @pytest.mark.django_db(transaction=True)
 def test_settings_of_the_index_end_with_the_search(
-    add_document: AddDocument, scope: Scope, embedder: WordEmbedder
+    add_document: AddDocument, scope: Scope, embedder: HashEmbedder
 ) -> None:
     """Connections are pooled: what one search sets must not reach the next user's."""
     add_document("Pumps need oil.")
@@ -76,7 +76,7 @@ def test_settings_of_the_index_end_with_the_search(
 
 
 def test_similarity_is_the_cosine(
-    add_document: AddDocument, scope: Scope, embedder: WordEmbedder
+    add_document: AddDocument, scope: Scope, embedder: HashEmbedder
 ) -> None:
     """The score is 1 for the same text, and lower for another, best first."""
     add_document("Pumps need oil.", "Valves are made of brass.")
@@ -88,7 +88,7 @@ def test_similarity_is_the_cosine(
 
 
 def test_given_chunks_are_scored(
-    add_document: AddDocument, scope: Scope, embedder: WordEmbedder
+    add_document: AddDocument, scope: Scope, embedder: HashEmbedder
 ) -> None:
     """Chunks that another search found get the score that this one would have given them."""
     add_document("Pumps need oil.", "Valves are made of brass.")
