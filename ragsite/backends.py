@@ -18,6 +18,7 @@ ALLOWED = {
     "EMBEDDER": ("onnx", "openai", "cohere"),
     "RERANKER": ("local", "cohere", "none"),
     "GENERATOR": ("extractive", "openai", "cohere"),
+    "FALLBACK_GENERATOR": ("none", "extractive", "openai", "cohere"),
 }
 CLASSES = {
     ("EMBEDDER", "onnx"): "retrieval.backends.onnx.OnnxEmbedder",
@@ -54,6 +55,7 @@ def from_environment(env: environ.Env) -> dict[str, dict[str, Any]]:
         "embedder": backend(env, "EMBEDDER", choose(env, "EMBEDDER", "onnx")),
         "reranker": backend(env, "RERANKER", choose(env, "RERANKER", "local")),
         "generator": backend(env, "GENERATOR", choose(env, "GENERATOR", default_generator(env))),
+        "fallback": fallback(env, choose(env, "FALLBACK_GENERATOR", "none")),
     }
 
 
@@ -93,3 +95,19 @@ def backend(env: environ.Env, variable: str, chosen: str) -> dict[str, Any]:
         options["dimensions"] = env.int("EMBEDDING_DIMENSIONS", default=0)
         options["max_tokens"] = env.int("EMBEDDING_MAX_TOKENS", default=0)
     return {"BACKEND": CLASSES.get((variable, chosen)), "OPTIONS": options}
+
+
+def fallback(env: environ.Env, chosen: str) -> dict[str, Any]:
+    """Return the entry of the generator that takes over when the first one fails.
+
+    What FALLBACK_CHAT_MODEL, FALLBACK_API_KEY and FALLBACK_BASE_URL do not say is the first one's.
+    """
+    entry = backend(env, "GENERATOR", chosen)
+    for option, variable in (
+        ("model", "FALLBACK_CHAT_MODEL"),
+        ("api_key", "FALLBACK_API_KEY"),
+        ("base_url", "FALLBACK_BASE_URL"),
+    ):
+        if option in entry["OPTIONS"] and (said := env.str(variable, default="")):
+            entry["OPTIONS"][option] = said
+    return entry

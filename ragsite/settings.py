@@ -164,6 +164,8 @@ RUN_SAVE_SECONDS = 0.25
 PROVIDER_CONNECT_TIMEOUT = env.float("PROVIDER_CONNECT_TIMEOUT", default=10.0)
 PROVIDER_FIRST_TOKEN_TIMEOUT = env.float("PROVIDER_FIRST_TOKEN_TIMEOUT", default=60.0)
 PROVIDER_TOKEN_TIMEOUT = env.float("PROVIDER_TOKEN_TIMEOUT", default=30.0)
+# How often a generator is asked while nothing of its answer has been seen.
+PROVIDER_ATTEMPTS = env.int("PROVIDER_ATTEMPTS", default=3)
 
 LOGGING = {
     "version": 1,

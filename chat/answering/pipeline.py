@@ -12,6 +12,7 @@ from itertools import chain
 from django.conf import settings
 from django.utils.translation import gettext, ngettext
 
+from chat.answering import retries
 from chat.answering.citations import CitedAnswer
 from chat.answering.prompts import NO_ANSWER, build_messages
 from chat.frames import (
@@ -132,8 +133,11 @@ async def generate(
     )
     last = Delta()
     opening = Opening()
-    async with aclosing(backends.generator().stream(request)) as deltas:
-        async for delta in deltas:
+    async with aclosing(retries.stream(request)) as pieces:
+        async for delta in pieces:
+            if isinstance(delta, WarningFrame):
+                yield delta
+                continue
             if delta.thinking:
                 yield Thinking(text=storable(delta.thinking))
             if delta.finish_reason:
@@ -147,8 +151,6 @@ async def generate(
         return
     for frame in chain(cited.feed(opening.finish()), cited.finish()):
         yield frame
-    if not cited.text.strip():
-        raise BackendError("The model gave an empty answer.", retryable=True, code="empty")
     yield done(cited, last.finish_reason or "stop", clock, last)
 
 

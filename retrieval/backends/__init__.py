@@ -43,13 +43,18 @@ def _get(role: str) -> object:
         return _load(role)
 
 
+def fallback() -> Generator | None:
+    """Return the generator that takes over when the first one fails, or None."""
+    return cast("Generator | None", _load("fallback"))
+
+
 @cache
 def _load(role: str) -> object:
     """Make the backend of a role.
 
     Raises ImportError if its class cannot be imported: a package it needs may be missing.
     """
-    config = settings.RAG_BACKENDS[role]
+    config = settings.RAG_BACKENDS.get(role, {"BACKEND": None})
     if config["BACKEND"] is None:
         return None
     return import_string(config["BACKEND"])(**config.get("OPTIONS", {}))

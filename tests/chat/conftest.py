@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
+import stamina
 from django.contrib.auth.models import User
 from pytest_django import Settings
 
@@ -12,6 +15,13 @@ from retrieval.text import fulltext
 from tests.fakes import ScriptedGenerator
 
 TOWER = "The tower of Lund is 96 metres high. Anna Berg built the tower in 1931."
+
+
+@pytest.fixture(autouse=True)
+def _without_waiting() -> Iterator[None]:
+    """Try again as often as the site does, but at once."""
+    with stamina.set_testing(testing=True, attempts=3, cap=True):
+        yield
 
 
 @pytest.fixture

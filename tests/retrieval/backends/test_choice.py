@@ -21,7 +21,8 @@ def chosen(**variables: str) -> dict[str, dict]:
 def classes(**variables: str) -> list[str | None]:
     return [
         config["BACKEND"] and config["BACKEND"].rpartition(".")[2]
-        for config in chosen(**variables).values()
+        for role, config in chosen(**variables).items()
+        if role != "fallback"
     ]
 
 
@@ -140,3 +141,12 @@ def test_without_the_wheel_the_check_names_embedder(monkeypatch):
 def test_a_class_that_cannot_be_loaded_is_an_error():
     with override_settings(RAG_BACKENDS=chosen() | {"generator": {"BACKEND": "no.such.Thing"}}):
         assert [message.id for message in check_backends()] == ["retrieval.E003"]
+
+
+def test_there_is_no_fallback_unless_one_is_chosen():
+    assert chosen(OPENAI_API_KEY="k")["fallback"]["BACKEND"] is None
+
+
+def test_what_the_fallback_does_not_say_is_the_first_ones():
+    entry = chosen(OPENAI_API_KEY="k", FALLBACK_GENERATOR="openai", FALLBACK_CHAT_MODEL="small")
+    assert entry["fallback"]["OPTIONS"] == {"model": "small", "api_key": "k", "base_url": ""}
