@@ -11,7 +11,7 @@ from django.utils.text import Truncator
 from django.utils.translation import gettext
 
 from chat.answering.pipeline import Question
-from chat.frames import Ask
+from chat.frames import Ask, Asking
 from chat.models import Assistant, Conversation, Message, Role, Run, RunState
 from chat.runstate import RunRefused, interrupt_expired, lease
 from retrieval import search
@@ -39,27 +39,30 @@ def create(user: User, ask: Ask, owner: str) -> NewRun:
     """
     if ask.id and (run := Run.objects.filter(user=user, ask_id=ask.id).first()):
         return NewRun(run, None)
-    assistant = find_assistant(ask.assistant)
-    collections = find_collections(user, ask.collections, assistant)
-    question_settings = search_settings(assistant, ask.settings)
     if ask.conversation:
         interrupt_expired(conversation=ask.conversation)
     try:
         with transaction.atomic():
-            conversation = open_conversation(user, ask, assistant)
-            history = read_history(conversation)
-            asked = Message.objects.create(conversation=conversation, role=Role.USER, text=ask.text)
+            conversation = find_conversation(user, ask)
+            assistant = find_assistant(ask, conversation)
+            question = question_of(user, ask, conversation, assistant)
+            if conversation:
+                conversation.save(update_fields=["updated_at"])
+            else:
+                conversation = begin_conversation(user, ask, assistant)
             run = Run.objects.create(
                 conversation=conversation,
                 user=user,
-                question=asked,
+                question=Message.objects.create(
+                    conversation=conversation, role=Role.USER, text=ask.text
+                ),
                 answer=Message.objects.create(conversation=conversation, role=Role.ASSISTANT),
                 ask_id=ask.id,
                 state=RunState.RUNNING,
                 owner=owner,
                 lease_expires_at=lease(),
                 model=ask.model or "",
-                settings=question_settings.model_dump(mode="json", exclude_defaults=True),
+                settings=question.settings.model_dump(mode="json", exclude_defaults=True),
             )
     except IntegrityError as error:
         if ask.id and (run := Run.objects.filter(user=user, ask_id=ask.id).first()):
@@ -69,24 +72,57 @@ def create(user: User, ask: Ask, owner: str) -> NewRun:
             gettext("This conversation is still answering. Wait for the answer, or stop it."),
             recoverable=True,
         ) from error
-    question = Question(
-        text=ask.text,
-        scope=search.Scope(user, collections),
-        history=history,
-        instructions=assistant.instructions if assistant else "",
-        settings=question_settings,
-        model=ask.model,
-    )
     return NewRun(run, question)
 
 
-def find_assistant(name: str | None) -> Assistant | None:
-    """Return the assistant of that name, or the default one. Raises RunRefused."""
-    if not name:
-        return Assistant.objects.filter(is_default=True).first()
-    if assistant := Assistant.objects.filter(name=name).first():
-        return assistant
-    raise RunRefused("unknown_assistant", gettext("There is no assistant of that name."))
+def prepare(user: User, asking: Asking) -> Question:
+    """Return what is being asked, storing nothing. Raises RunRefused."""
+    conversation = find_conversation(user, asking)
+    return question_of(user, asking, conversation, find_assistant(asking, conversation))
+
+
+def question_of(
+    user: User, asking: Asking, conversation: Conversation | None, assistant: Assistant | None
+) -> Question:
+    """Return the question with what its answer may draw on. Raises RunRefused."""
+    return Question(
+        text=asking.text,
+        scope=search.Scope(user, find_collections(user, asking.collections, assistant)),
+        history=read_history(conversation) if conversation else (),
+        instructions=assistant.instructions if assistant else "",
+        settings=search_settings(assistant, asking.settings),
+        model=asking.model if isinstance(asking, Ask) else None,
+    )
+
+
+def find_conversation(user: User, asking: Asking) -> Conversation | None:
+    """Return the conversation that is gone on with; RunRefused if there is no such of the user."""
+    if asking.conversation is None:
+        return None
+    own = Conversation.objects.select_related("assistant")
+    if conversation := own.filter(id=asking.conversation, user=user).first():
+        return conversation
+    raise RunRefused("not_found", gettext("There is no such conversation."))
+
+
+def begin_conversation(user: User, ask: Ask, assistant: Assistant | None) -> Conversation:
+    """Return a new conversation, named after its first question."""
+    title = Truncator(" ".join(ask.text.split())).chars(TITLE_CHARS)
+    return Conversation.objects.create(user=user, assistant=assistant, title=title)
+
+
+def find_assistant(asking: Asking, conversation: Conversation | None) -> Assistant | None:
+    """Return the assistant that is named, or the conversation's, or the default one.
+
+    Raises RunRefused.
+    """
+    if asking.assistant:
+        if assistant := Assistant.objects.filter(name=asking.assistant).first():
+            return assistant
+        raise RunRefused("unknown_assistant", gettext("There is no assistant of that name."))
+    if conversation and conversation.assistant:
+        return conversation.assistant
+    return Assistant.objects.filter(is_default=True).first()
 
 
 def find_collections(
@@ -119,22 +155,6 @@ def search_settings(
         return search.SearchSettings.parse(merged)
     except search.SearchSettingsError as error:
         raise RunRefused("bad_settings", str(error)) from error
-
-
-def open_conversation(user: User, ask: Ask, assistant: Assistant | None) -> Conversation:
-    """Return the conversation asked for, or a new one named after the question.
-
-    Raises RunRefused for one that is not there or somebody else's.
-    """
-    if ask.conversation is None:
-        title = Truncator(" ".join(ask.text.split())).chars(TITLE_CHARS)
-        return Conversation.objects.create(user=user, assistant=assistant, title=title)
-    try:
-        conversation = Conversation.objects.get(id=ask.conversation, user=user)
-    except Conversation.DoesNotExist as error:
-        raise RunRefused("not_found", gettext("There is no such conversation.")) from error
-    conversation.save(update_fields=["updated_at"])
-    return conversation
 
 
 def read_history(conversation: Conversation) -> list[ChatMessage]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import Any, cast
 from uuid import UUID
 
@@ -18,6 +18,7 @@ from django.utils.translation import gettext
 from pydantic import ValidationError
 
 from chat import runs
+from chat.channel_layer import PROCESS
 from chat.frames import (
     Ack,
     Ask,
@@ -38,6 +39,7 @@ logger = logging.getLogger(__name__)
 NOT_SIGNED_IN = 4401
 FORBIDDEN = 4403
 MESSAGE_TOO_BIG = 1009
+SERVICE_RESTART = 1012
 LARGEST_MESSAGE = 1_000_000
 
 
@@ -53,7 +55,9 @@ class ChatConsumer(AsyncWebsocketConsumer):
         """Accept everyone, so that the close code can say why it is closed again."""
         self.following: dict[UUID, asyncio.Task[None]] = {}
         self.newest: UUID | None = None
+        self.looking_ahead: asyncio.Task[Any] | None = None
         self.watching: set[UUID] = set()
+        await self.channel_layer.group_add(PROCESS, self.channel_name)
         await self.accept()
         user = self.scope["user"]
         if user is None or not user.is_authenticated:
@@ -68,7 +72,10 @@ class ChatConsumer(AsyncWebsocketConsumer):
 
     async def disconnect(self, code: int) -> None:
         """Stop reading; the runs go on for their grace period."""
-        tasks = list(self.following.values())
+        await self.channel_layer.group_discard(PROCESS, self.channel_name)
+        tasks: list[asyncio.Task[Any]] = list(self.following.values())
+        if self.looking_ahead is not None:
+            tasks.append(self.looking_ahead)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -110,8 +117,10 @@ class ChatConsumer(AsyncWebsocketConsumer):
                 await self.resume(message.run, message.after)
             case Watch():
                 await self.watch(message.conversation)
-            case Prefetch() | Ack():
-                pass  # hints that need no answer
+            case Prefetch():
+                await self.prefetch(message)
+            case Ack():
+                pass  # a hint that needs no answer
 
     async def ask(self, message: Ask) -> None:
         """Start a run, follow it, and tell others who watch the conversation."""
@@ -122,6 +131,13 @@ class ChatConsumer(AsyncWebsocketConsumer):
         await self.channel_layer.group_send(
             conversation_group(run.conversation_id), {"type": "run.started", "run": str(run.id)}
         )
+
+    async def prefetch(self, message: Prefetch) -> None:
+        """Look ahead for what is being typed, instead of what was typed before."""
+        if self.looking_ahead is not None:
+            self.looking_ahead.cancel()
+        with suppress(RunRefused):  # whoever asks is told; who types is left alone
+            self.looking_ahead = await runs.look_ahead(self.user, message)
 
     async def stop(self, message: Stop) -> None:
         """Stop a run; with nothing named, the newest of this socket."""
@@ -177,6 +193,11 @@ class ChatConsumer(AsyncWebsocketConsumer):
         run = UUID(event["run"])
         if run not in self.following and run != self.newest:
             await self.resume(run, 0)
+
+    async def process_draining(self, event: dict[str, Any]) -> None:
+        """Have the page connect to another process, unless it follows an answer of this one."""
+        if not self.following:
+            await self.close(SERVICE_RESTART)
 
     async def send_frame(self, frame: BaseFrame) -> None:
         """Send a frame as JSON."""

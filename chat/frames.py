@@ -193,17 +193,22 @@ QuestionText = Annotated[
 ]
 
 
-class Ask(BaseMessage):
-    """Ask a question; the same `id` sent twice asks once."""
+class Asking(BaseMessage):
+    """What is asked, and of what."""
 
-    type: Literal["ask"]
     text: QuestionText
-    id: Annotated[Name, StringConstraints(max_length=64)] | None = None
     conversation: UUID | None = None
     assistant: Name | None = None
     collections: list[Name] | None = None
-    model: Name | None = None
     settings: dict[str, Any] | None = None
+
+
+class Ask(Asking):
+    """Ask a question; the same `id` sent twice asks once."""
+
+    type: Literal["ask"]
+    id: Annotated[Name, StringConstraints(max_length=64)] | None = None
+    model: Name | None = None
 
 
 class Stop(BaseMessage):
@@ -229,12 +234,10 @@ class Watch(BaseMessage):
     conversation: UUID
 
 
-class Prefetch(BaseMessage):
+class Prefetch(Asking):
     """Prepare an answer to what is being typed; starts nothing."""
 
     type: Literal["prefetch"]
-    text: Annotated[str, StringConstraints(max_length=QUESTION_MAX_CHARS)]
-    conversation: UUID | None = None
 
 
 class Ack(BaseMessage):

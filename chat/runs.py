@@ -23,9 +23,9 @@ from django.db import DatabaseError
 from django.utils.translation import gettext
 
 from chat import asking, runstate
-from chat.answering import pipeline
+from chat.answering import pipeline, prefetch
 from chat.asking import NewRun
-from chat.frames import TERMINAL, Ask, Done, Error, Frame, Status
+from chat.frames import TERMINAL, Ask, Done, Error, Frame, Prefetch, Status
 from chat.models import ACTIVE, Run, RunState
 from chat.runlog import RunLog
 from chat.runstate import RunRefused
@@ -46,7 +46,9 @@ POLL_SECONDS = 0.25
 # Whoever asked has this long to begin reading, however short the grace period is.
 FIRST_READER_SECONDS = 10.0
 
-__all__ = ["RunRefused", "follow", "start", "stop"]
+__all__ = ["RunRefused", "drain", "follow", "is_draining", "start", "stop"]
+
+WhyCancelled = Literal["stopped", "abandoned", "drained"]
 
 
 @dataclass(eq=False)
@@ -57,12 +59,12 @@ class ActiveRun:
     question: pipeline.Question
     log: RunLog
     readers: int = 0
-    why_cancelled: Literal["stopped", "abandoned"] | None = None
+    why_cancelled: WhyCancelled | None = None
     producer: asyncio.Task[Done] | None = None
     work: asyncio.Task[None] = field(init=False)
     grace: asyncio.TimerHandle | None = None
 
-    def cancel(self, why: Literal["stopped", "abandoned"]) -> None:
+    def cancel(self, why: WhyCancelled) -> None:
         """End the answer where it is; what was streamed stays."""
         self.why_cancelled = self.why_cancelled or why
         if self.producer is not None:
@@ -71,6 +73,7 @@ class ActiveRun:
 
 _active: dict[UUID, ActiveRun] = {}
 _tasks: set[asyncio.Task[None]] = set()
+_draining = asyncio.Event()
 
 
 async def start(user: User, ask: Ask) -> Run:
@@ -78,6 +81,9 @@ async def start(user: User, ask: Ask) -> Run:
 
     Raises RunRefused.
     """
+    if _draining.is_set():
+        message = gettext("The site is being restarted. Please ask again in a moment.")
+        raise RunRefused("draining", message, recoverable=True)
     new: NewRun = await in_thread(asking.create, user, ask, OWNER)
     if new.question is None:
         return new.run
@@ -101,6 +107,14 @@ async def start(user: User, ask: Ask) -> Run:
     return new.run
 
 
+async def look_ahead(user: User, message: Prefetch) -> asyncio.Task[Any] | None:
+    """Search for what is being typed, unless PREFETCH is off. Raises RunRefused."""
+    if not settings.PREFETCH:
+        return None
+    question = await in_thread(asking.prepare, user, message)
+    return await prefetch.begin(question.key, pipeline.look_ahead(question))
+
+
 def _hold(coroutine: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
     """Run a background task that is referenced until it ends."""
     task = asyncio.create_task(coroutine, name=name)
@@ -112,6 +126,8 @@ def _hold(coroutine: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]
 async def _work(active: ActiveRun) -> None:
     """Answer, and store how it ended, whatever happens."""
     active.producer = asyncio.create_task(_produce(active), name=f"answer {active.run.id}")
+    if active.why_cancelled:
+        active.producer.cancel()
     await asyncio.wait([active.producer])
     state, ending = _outcome(active)
     model = active.question.model or backends.generator().model
@@ -141,6 +157,9 @@ def _outcome(active: ActiveRun) -> tuple[RunState, Done | Error]:
     producer, log = active.producer, active.log
     assert producer is not None  # noqa: S101 - _work made it
     log.flush()
+    if producer.cancelled() and active.why_cancelled == "drained":
+        message = runstate.interrupted_message()
+        return RunState.INTERRUPTED, Error(code="interrupted", message=message, recoverable=True)
     if producer.cancelled():
         reason = Done(finish_reason="cancelled", answer=log.text, citations=log.citations)
         return RunState.CANCELLED, _addressed(reason, active)
@@ -187,6 +206,27 @@ async def stop(user: User, run: UUID | None = None, ask: str | None = None) -> R
         active.cancel("stopped")
         await asyncio.wait([active.work])
     return found
+
+
+async def drain(seconds: float) -> None:
+    """Start no more runs, give those of this process that long to end, and interrupt the rest.
+
+    Returns when all are stored with what was streamed. Cancelled, it leaves them as they are.
+    """
+    _draining.set()
+    limit = asyncio.get_running_loop().time() + seconds
+    while _active:
+        left = limit - asyncio.get_running_loop().time()
+        if left <= 0:
+            for each in _active.values():
+                each.cancel("drained")
+        works = [each.work for each in _active.values()]
+        await asyncio.wait(works, timeout=max(left, 0) or None)
+
+
+def is_draining() -> bool:
+    """Whether this process takes no more questions, because it is about to end."""
+    return _draining.is_set()
 
 
 async def active_in(user: User, conversation: UUID) -> UUID | None:

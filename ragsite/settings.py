@@ -115,7 +115,16 @@ AUTH_PASSWORD_VALIDATORS = [
     )
 ]
 
-CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
+# What several web processes tell each other; one process by itself needs no Redis.
+REDIS_URL = env.str("REDIS_URL", default="")
+CHANNEL_LAYERS = {
+    "default": {
+        "BACKEND": "chat.channel_layer.RelayedChannelLayer",
+        "CONFIG": {"url": REDIS_URL},
+    }
+    if REDIS_URL
+    else {"BACKEND": "channels.layers.InMemoryChannelLayer"}
+}
 
 LANGUAGE_CODE = "en"
 TIME_ZONE = env.str("TIME_ZONE", default="UTC")
@@ -152,10 +161,15 @@ ANSWER_THRESHOLD = env.float("ANSWER_THRESHOLD", default=None)
 # Tokens of passages that go into a prompt.
 CONTEXT_TOKENS = env.int("CONTEXT_TOKENS", default=3000)
 
+# Search for what is being typed, before it is asked.
+PREFETCH = env.bool("PREFETCH", default=True)
+
 # A run goes on this long after its last reader left.
 RUN_GRACE_SECONDS = env.float("RUN_GRACE_SECONDS", default=30.0)
 # A run whose process has not renewed its lease for this long is interrupted.
 RUN_LEASE_SECONDS = 10.0
+# Told to stop, the web server gives what is being answered this long to end.
+DRAIN_SECONDS = env.float("DRAIN_SECONDS", default=30.0)
 # Tokens that arrive within this time share a frame; the first goes out at once.
 TOKEN_FRAME_SECONDS = env.int("TOKEN_FRAME_MS", default=40) / 1000
 # What was streamed is saved at most this much later.

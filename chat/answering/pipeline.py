@@ -12,8 +12,9 @@ from itertools import chain
 from django.conf import settings
 from django.utils.translation import gettext, ngettext
 
-from chat.answering import retries
+from chat.answering import prefetch, retries
 from chat.answering.citations import CitedAnswer
+from chat.answering.prefetch import Finding
 from chat.answering.prompts import NO_ANSWER, build_messages
 from chat.frames import (
     Done,
@@ -48,6 +49,11 @@ class Question:
     settings: search.SearchSettings = field(default_factory=search.SearchSettings)
     model: str | None = None
 
+    @property
+    def key(self) -> prefetch.Key:
+        """What decides what this question finds."""
+        return prefetch.Key(self.text, self.scope, self.settings)
+
 
 class Clock:
     """Milliseconds since the run started, and marks on the way."""
@@ -71,8 +77,44 @@ async def answer(question: Question) -> AsyncGenerator[Frame]:
     Raises BackendError where a provider fails. Closing the iterator closes the provider's stream.
     """
     clock = Clock()
-    query = search.analyse(question.text)
+    finding = await prefetch.take(question.key)
+    if finding is None:
+        async for step in find(question, clock):
+            if isinstance(step, Finding):
+                finding = step
+            else:
+                yield step
+    assert finding is not None  # noqa: S101 - find ends with it
+    hits = finding.hits
+    context = search.build_context(hits, settings.CONTEXT_TOKENS, backends.embedder().count_tokens)
+    clock.mark("searched_ms")
+    numbers = {hit.chunk.id: number for number, hit in enumerate(context, 1)}
+    shown = [*hits, *finding.others][:RESULTS]
+    sources = [source_of(hit, numbers.get(hit.chunk.id)) for hit in shown]
+    if not search.holds_answer(hits):
+        sources = [source.model_copy(update={"index": None}) for source in sources]
+        context = []
+    yield SearchResults(results=sources, query=question.text, retrieval_ms=clock.now())
+    if not context:
+        for frame in refuse(clock):
+            yield frame
+        return
+    counts = {"passages": len(context), "documents": len({hit.document.id for hit in context})}
+    yield Status(
+        stage="generating",
+        message=found_message(**counts),
+        elapsed_ms=clock.now(),
+        counts=counts,
+    )
+    async with aclosing(generate(question, finding.query, context, clock)) as frames:
+        async for frame in frames:
+            yield frame
+
+
+async def find(question: Question, clock: Clock) -> AsyncGenerator[Frame | Finding]:
+    """Yield the frames of retrieving and reranking, and at the end what was found."""
     yield Status(stage="searching", message=gettext("Searching your documents…"))
+    query = search.analyse(question.text)
     found = await search.retrieve(query, question.scope, question.settings)
     clock.mark("retrieved_ms")
     if found.degraded:
@@ -92,31 +134,17 @@ async def answer(question: Question) -> AsyncGenerator[Frame]:
             logger.warning("Not reranked: %s", error.message)
             yield WarningFrame(code="rerank_failed", message=unranked_message())
             hits = hits[: question.settings.top_n]
-    context = search.build_context(hits, settings.CONTEXT_TOKENS, backends.embedder().count_tokens)
-    clock.mark("searched_ms")
-    numbers = {hit.chunk.id: number for number, hit in enumerate(context, 1)}
     ranked = {hit.chunk.id for hit in hits}
     others = [hit for hit in found.hits if hit.chunk.id not in ranked]
-    shown = [*hits, *others][:RESULTS]
-    sources = [source_of(hit, numbers.get(hit.chunk.id)) for hit in shown]
-    if not search.holds_answer(hits):
-        sources = [source.model_copy(update={"index": None}) for source in sources]
-        context = []
-    yield SearchResults(results=sources, query=question.text, retrieval_ms=clock.now())
-    if not context:
-        for frame in refuse(clock):
-            yield frame
-        return
-    counts = {"passages": len(context), "documents": len({hit.document.id for hit in context})}
-    yield Status(
-        stage="generating",
-        message=found_message(**counts),
-        elapsed_ms=clock.now(),
-        counts=counts,
-    )
-    async with aclosing(generate(question, query, context, clock)) as frames:
-        async for frame in frames:
-            yield frame
+    yield Finding(query, tuple(hits), tuple(others))
+
+
+async def look_ahead(question: Question) -> Finding:
+    """Return what a question would find, for `prefetch`."""
+    async for step in find(question, Clock()):
+        if isinstance(step, Finding):
+            return step
+    raise AssertionError("find ends with a Finding")
 
 
 async def generate(

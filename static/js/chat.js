@@ -36,6 +36,7 @@ the("panel").addEventListener("panel:closed", () => card.close());
 composer.connect({
   onAsk: (text, id) => conversation.begin(text, id),
   onStop: () => conversation.stop(),
+  onPause: (text) => conversation.lookAhead(text),
   conversation: () => conversation.id,
 });
 sidebar(root);

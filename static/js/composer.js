@@ -4,11 +4,15 @@
 
 // A second click of a double click on Send must not stop what it just asked.
 const STOP_DELAY_MS = 400;
+// What is typed is searched for ahead when the typing pauses, once it can be a question.
+const PAUSE_MS = 300;
+const SHORTEST_QUESTION = 8;
 
 /**
  * @typedef {object} Actions
  * @property {(text: string, id: string) => void} onAsk
  * @property {() => void} onStop
+ * @property {(text: string) => void} onPause
  * @property {() => string | null} conversation
  */
 
@@ -22,6 +26,7 @@ export class Composer {
     this.halt = /** @type {HTMLButtonElement} */ (form.querySelector(".stop"));
     this.sentAt = -Infinity;
     this.busy = false;
+    this.pause = 0;
     this.input.addEventListener("input", () => this.fit());
     this.input.addEventListener("keydown", (event) => {
       const plain = event.key === "Enter" && !event.shiftKey && !event.isComposing;
@@ -33,7 +38,12 @@ export class Composer {
   }
 
   /** @param {Actions} actions */
-  connect({ onAsk, onStop, conversation }) {
+  connect({ onAsk, onStop, onPause, conversation }) {
+    this.input.addEventListener("input", () => {
+      clearTimeout(this.pause);
+      const text = this.input.value.trim();
+      if (text.length >= SHORTEST_QUESTION) this.pause = setTimeout(onPause, PAUSE_MS, text);
+    });
     this.form.addEventListener("submit", (event) => event.preventDefault());
     this.form.addEventListener("htmx:wsConfigSend", (event) => {
       const { detail } = /** @type {CustomEvent} */ (event);
@@ -44,6 +54,7 @@ export class Composer {
       detail.headers = null;
       detail.parameters = { type: "ask", id, text, ...(current && { conversation: current }) };
       this.input.value = "";
+      clearTimeout(this.pause);
       this.fit();
       onAsk(text, id);
     });

@@ -103,6 +103,12 @@ export class Conversation {
     this.socket.send({ type: "ask", id, text, ...(this.id && { conversation: this.id }) });
   }
 
+  /** @param {string} text what is being typed */
+  lookAhead(text) {
+    if (!this.socket.open || this.active) return;
+    this.socket.send({ type: "prefetch", text, ...(this.id && { conversation: this.id }) });
+  }
+
   stop() {
     const turn = this.active;
     if (!turn) return;

@@ -264,3 +264,28 @@ async def test_a_foreign_origins_handshake_is_rejected(user: User, visit: Any) -
     page = await visit(user, origin="http://evil.example")
     connected, _ = await page.connect()
     assert not connected
+
+
+async def test_what_is_typed_is_looked_for_ahead_and_only_the_newest(
+    user: User, tower: Chunk, generator: ScriptedGenerator, visit: Any
+) -> None:
+    generator.script = ["96 m."]
+    page = await visit(user)
+    await page.connect()
+    for text in ("How high is", "How high is the tower?"):
+        await page.send_json_to({"type": "prefetch", "text": text})
+    await page.send_json_to(QUESTION)
+    received = await frames_until(page, "done", "error")
+    assert [each.get("stage", each["type"]) for each in received] == [
+        "queued", "search_results", "generating", "token", "done",
+    ]  # fmt: skip
+
+
+async def test_a_prefetch_of_what_may_not_be_asked_is_passed_over(
+    user: User, generator: ScriptedGenerator, visit: Any
+) -> None:
+    page = await visit(user)
+    await page.connect()
+    await page.send_json_to({"type": "prefetch", "text": "Hello?", "conversation": str(uuid4())})
+    await page.send_json_to(QUESTION)
+    assert (await frame(page))["stage"] == "queued"

@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator
 
 import psutil
 import pytest
+from pytest_django import Settings
 
 from chat.management import supervisor
 from chat.management.supervisor import Supervisor
@@ -24,6 +25,14 @@ with socket.create_server(("127.0.0.1", int(sys.argv[1]))):
 STUBBORN = """
 import signal, socket, sys
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+with socket.create_server(("127.0.0.1", int(sys.argv[1]))):
+    signal.pause()
+"""
+TELLS_SIGNAL = """
+import signal, socket, sys
+for number in (signal.SIGINT, signal.SIGTERM):
+    signal.signal(number, lambda received, frame: sys.exit(received))
 with socket.create_server(("127.0.0.1", int(sys.argv[1]))):
     signal.pause()
 """
@@ -87,11 +96,27 @@ async def test_a_worker_that_ends_is_started_again(
     assert "ended with status 5" in caplog.text
 
 
-async def test_a_process_that_does_not_end_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_process_that_does_not_end_is_killed(
+    monkeypatch: pytest.MonkeyPatch, settings: Settings
+) -> None:
     monkeypatch.setattr(supervisor, "END_SECONDS", 0.1)
+    settings.DRAIN_SECONDS = 0
     site = Scripted(STUBBORN, "import signal; signal.pause()")
     running = asyncio.create_task(site.run(lambda: None))
     await site.workers.get()
     os.kill(os.getpid(), signal.SIGINT)
     assert await running is None
     assert all(process.returncode is not None for process in site.processes)
+
+
+@pytest.mark.parametrize(
+    ("sent", "received"), [(signal.SIGINT, 2), (signal.SIGHUP, 2), (signal.SIGTERM, 15)]
+)
+async def test_the_web_server_is_told_whether_there_is_time(sent: int, received: int) -> None:
+    site = Scripted(TELLS_SIGNAL, "import signal; signal.pause()")
+    running = asyncio.create_task(site.run(lambda: None))
+    await site.workers.get()
+    os.kill(os.getpid(), sent)
+    await running
+    assert site.web is not None
+    assert site.web.returncode == received
