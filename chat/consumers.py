@@ -33,6 +33,7 @@ from chat.frames import (
 )
 from chat.refusals import ask_id, refusal
 from chat.runs import RunRefused
+from chat.window import Window
 
 logger = logging.getLogger(__name__)
 
@@ -54,6 +55,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
     async def connect(self) -> None:
         """Accept everyone, so that the close code can say why it is closed again."""
         self.following: dict[UUID, asyncio.Task[None]] = {}
+        self.windows: dict[UUID, Window] = {}
         self.newest: UUID | None = None
         self.looking_ahead: asyncio.Task[Any] | None = None
         self.watching: set[UUID] = set()
@@ -120,7 +122,8 @@ class ChatConsumer(AsyncWebsocketConsumer):
             case Prefetch():
                 await self.prefetch(message)
             case Ack():
-                pass  # a hint that needs no answer
+                if window := self.windows.get(message.run):
+                    window.acknowledge(message.seq)
 
     async def ask(self, message: Ask) -> None:
         """Start a run, follow it, and tell others who watch the conversation."""
@@ -151,21 +154,25 @@ class ChatConsumer(AsyncWebsocketConsumer):
         """Follow a run from the frame behind number `after`."""
         if previous := self.following.pop(run, None):
             previous.cancel()
-        task = asyncio.create_task(self.follow(run, after), name=f"follow {run}")
+        window = self.windows[run] = Window()
+        task = asyncio.create_task(self.follow(run, after, window), name=f"follow {run}")
         self.following[run] = task
         task.add_done_callback(lambda done: self.forget(run, done))
 
     def forget(self, run: UUID, task: asyncio.Task[None]) -> None:
         """Let go of a reader that has ended."""
         if self.following.get(run) is task:
-            del self.following[run]
+            del self.following[run], self.windows[run]
 
-    async def follow(self, run: UUID, after: int) -> None:
-        """Send a run's frames up to its end."""
+    async def follow(self, run: UUID, after: int, window: Window) -> None:
+        """Send a run's frames up to its end, no faster than the client takes them in."""
         try:
             async with aclosing(runs.follow(self.user, run, after)) as frames:
                 async for frame in frames:
-                    await self.send_frame(frame)
+                    await window.room()
+                    text = frame.to_json()
+                    await self.send(text_data=text)
+                    window.sent(frame.seq, len(text))
         except RunRefused as refused:
             await self.send_frame(
                 Error(code=refused.code, message=refused.message, recoverable=False)

@@ -8,6 +8,8 @@
 import { Socket } from "./socket.js";
 import { Turn } from "./turn.js";
 
+const ACKNOWLEDGE_MS = 1000;
+
 /** Holds the page's turns; `root` carries the state and the addresses. */
 export class Conversation {
   /**
@@ -27,6 +29,8 @@ export class Conversation {
     /** @type {Set<string>} runs whose beginning has been asked for */
     this.joining = new Set();
     this.watching = false;
+    /** @type {{ run: string, seq: number } | null} what is to be acknowledged */
+    this.taken = null;
     this.socket = new Socket(root, {
       onFrame: (frame) => this.receive(frame),
       onOpen: () => this.rejoin(),
@@ -149,9 +153,25 @@ export class Conversation {
     this.joining.delete(`${frame.run}/${turn.seq}`);
     const before = turn.state;
     turn.receive(frame);
+    this.acknowledge(frame.run, turn.seq);
     if (turn.state !== before || frame.seq === 1) this.showState(turn.state);
     if (frame.seq === 1) this.announce("Answering");
     if (frame.type === "done" || frame.type === "error") this.ended(turn);
+  }
+
+  /**
+   * Tell the server, once a second, what has been taken in: when much is on the way, it waits.
+   * @param {string} run
+   * @param {number} seq
+   */
+  acknowledge(run, seq) {
+    const due = this.taken === null;
+    this.taken = { run, seq };
+    if (!due) return;
+    setTimeout(() => {
+      this.socket.send({ type: "ack", ...this.taken });
+      this.taken = null;
+    }, ACKNOWLEDGE_MS);
   }
 
   /**

@@ -289,3 +289,32 @@ async def test_a_prefetch_of_what_may_not_be_asked_is_passed_over(
     await page.send_json_to({"type": "prefetch", "text": "Hello?", "conversation": str(uuid4())})
     await page.send_json_to(QUESTION)
     assert (await frame(page))["stage"] == "queued"
+
+
+async def test_a_reader_that_takes_nothing_in_is_held_back_until_it_acknowledges(
+    user: User,
+    tower: Chunk,
+    generator: ScriptedGenerator,
+    visit: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("chat.window.MOST_BYTES_UNKNOWN", 10_000)
+    monkeypatch.setattr("chat.window.MOST_BYTES", 10_000)
+    generator.script = ["One. ", *(f"{'word ' * 1500}." for _ in range(4))]
+    page = await visit(user)
+    await page.connect()
+    await page.send_json_to(QUESTION)
+    held = await frames_until(page, "token")
+    while "word" not in held[-1].get("text", ""):
+        held.append(await frame(page))
+    while not await page.receive_nothing(timeout=0.2):
+        held.append(await frame(page))
+    assert held[-1]["type"] == "token"
+    await asyncio.gather(*runs._tasks)  # the run itself was not held back
+    await page.send_json_to({"type": "ack", "run": held[0]["run"], "seq": held[-1]["seq"]})
+    rest = [await frame(page)]
+    while rest[-1]["type"] != "done":
+        await page.send_json_to({"type": "ack", "run": held[0]["run"], "seq": rest[-1]["seq"]})
+        rest.append(await frame(page))
+    seqs = [each["seq"] for each in (*held, *rest)]
+    assert seqs == list(range(1, len(seqs) + 1))
