@@ -38,9 +38,13 @@ SENTENCE_ENDS = (".", "!", "?", "。", "！", "？")
 class RunLog:
     """Numbers the frames of one run, keeps them for readers, and saves them as they come."""
 
-    def __init__(self, run: UUID, answer: UUID) -> None:
+    def __init__(
+        self, run: UUID, answer: UUID, observe: Callable[[Frame], None] = lambda _: None
+    ) -> None:
+        """Tell `observe` of each frame as it becomes visible."""
         self.run = run
         self.answer = answer
+        self._observe = observe
         self.frames: list[Frame] = []
         self.text = ""
         self.citations: list[CitationData] = []
@@ -77,6 +81,7 @@ class RunLog:
             self.text += frame.text
         elif isinstance(frame, Citation):
             self.citations.append(citation_data(frame))
+        self._observe(frame)
         self._changed.set()
         self._changed = asyncio.Event()
 
@@ -114,7 +119,8 @@ class RunLog:
             if batch:
                 count = len(self.citations)
                 await in_thread(store, self.run, self.answer, self.text, count, batch, record)
-                self._saved = upto
+                # The end is saved before readers see it, so it is not among the frames yet.
+                self._saved = upto + (1 if ending else 0)
 
 
 class Coalescer:

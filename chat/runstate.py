@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 TITLE_CHARS = 80
 
 
+# Frames of an ended run can be replayed for this long; later its reader gets a snapshot.
+FRAMES_KEPT_SECONDS = 3600.0
+
+
 class RunRefused(Exception):  # noqa: N818 - not an error of ours
     """A request that starts no run; `code` and `message` are for the client."""
 
@@ -109,6 +113,12 @@ def was_read_within(run: UUID, seconds: float) -> bool:
     """Whether a reader in another process was there in the last `seconds`."""
     since = timezone.now() - timedelta(seconds=seconds)
     return Run.objects.filter(id=run, read_at__gt=since).exists()
+
+
+def forget_frames() -> int:
+    """Delete the frames of runs that ended long ago; their answers stay. Return how many."""
+    ended_before = timezone.now() - timedelta(seconds=FRAMES_KEPT_SECONDS)
+    return RunFrame.objects.filter(run__finished_at__lt=ended_before).delete()[0]
 
 
 def stored_frames(run: UUID, after: int) -> list[Frame]:

@@ -1,10 +1,13 @@
 """Numbering and coalescing of a run's frames."""
 
 import asyncio
-from uuid import uuid4
+from typing import Any
+from uuid import UUID, uuid4
 
+from pytest import MonkeyPatch
 from pytest_django.fixtures import Settings
 
+from chat import runlog
 from chat.frames import Done, Frame, Status, Token
 from chat.runlog import Coalescer, RunLog
 
@@ -78,3 +81,22 @@ async def test_a_reader_ends_with_the_terminal_frame() -> None:
     log = RunLog(uuid4(), uuid4())
     log._append(Done(finish_reason="stop", answer="", citations=[]))
     assert [frame.type async for frame in log.follow(0)] == ["done"]
+
+
+async def test_what_is_saved_with_the_end_is_not_saved_again(monkeypatch: MonkeyPatch) -> None:
+    saved: list[int] = []
+
+    def store(
+        run: UUID, answer: UUID, text: str, citations: int, batch: list[Frame], *_: Any
+    ) -> None:
+        saved.extend(frame.seq for frame in batch)
+
+    monkeypatch.setattr(runlog, "store", store)
+    log = RunLog(uuid4(), uuid4())
+    log.add(Token(text="a"))
+    ending = asyncio.create_task(
+        log.end(Done(finish_reason="stop", answer="a", citations=[]), lambda: None)
+    )
+    await asyncio.gather(ending, log.save())
+    await log.save()
+    assert saved == [1, 2]

@@ -14,8 +14,8 @@ from django.db import connections
 from django.utils import timezone
 from pytest_django import Settings
 
-from chat import runs
-from chat.frames import Ask, Done, Error, Frame, WarningFrame
+from chat import runs, runstate
+from chat.frames import Ask, Done, Error, Frame, Snapshot, WarningFrame
 from chat.models import Citation, Message, Run, RunFrame, RunState
 from retrieval import backends
 from retrieval.backends.base import BackendError
@@ -377,3 +377,19 @@ async def test_a_stage_that_can_be_done_without_is_a_warning(  # noqa: PLR0917
     assert [warning.code for warning in warnings] == [code]
     assert "secret" not in warnings[0].message
     assert isinstance(frames[-1], Done)
+
+
+async def test_long_after_the_end_a_reader_gets_a_snapshot(
+    user: User, tower: Chunk, generator: ScriptedGenerator
+) -> None:
+    generator.script = ["It is 96 m high [1]."]
+    run = await runs.start(user, asking())
+    live = await read(user, run)
+    await Run.objects.aupdate(finished_at=timezone.now() - timedelta(hours=2))
+    assert await in_thread(runstate.forget_frames) == len(live)
+    snapshot, done = await read(user, run)
+    assert isinstance(snapshot, Snapshot)
+    assert isinstance(done, Done)
+    assert snapshot.text == done.answer == "It is 96 m high [1]."
+    assert [citation.span for citation in snapshot.citations] == [(16, 19)]
+    assert snapshot.seq < done.seq
