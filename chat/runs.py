@@ -191,7 +191,8 @@ async def _heartbeat() -> None:
         for run in stopping:
             if active := _active.get(run):
                 active.cancel("stopped")
-        await asyncio.wait([each.work for each in _active.values()], timeout=HEARTBEAT_SECONDS)
+        if works := [each.work for each in _active.values()]:
+            await asyncio.wait(works, timeout=HEARTBEAT_SECONDS)
 
 
 async def stop(user: User, run: UUID | None = None, ask: str | None = None) -> Run | None:

@@ -6,14 +6,18 @@ import psycopg
 from django.db import connection
 from django.http import HttpRequest, HttpResponse
 
+from chat import runs
+
 logger = logging.getLogger(__name__)
 
 
 async def healthz(request: HttpRequest) -> HttpResponse:
-    """Answer 200 when the site is up, 503 when its database cannot be reached.
+    """Answer 200 when the site is up, 503 when it is about to end or cannot reach its database.
 
     It connects anew: a pool that is merely busy is no reason to take the site out of service.
     """
+    if runs.is_draining():
+        return HttpResponse("draining\n", status=503, content_type="text/plain")
     parameters = connection.get_connection_params() | {"connect_timeout": 2}
     parameters.pop("cursor_factory")  # Django's own, for synchronous connections
     try:

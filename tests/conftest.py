@@ -10,7 +10,7 @@ from django.conf import settings
 
 from ragsite import postgres
 
-pytest_plugins = ["tests.provider"]
+pytest_plugins = ["tests.provider", "tests.servers"]
 
 # Two test runs at once in one checkout need a name each.
 DATABASE = os.environ.get("RAGSITE_TEST_DB", "test_ragsite")

@@ -15,7 +15,7 @@ from django.conf import settings
 
 logger = logging.getLogger(__name__)
 
-# What a process may take to end before it is killed: the web server lets runs end.
+# What a process may take to end before it is killed, beside the time for answers to end.
 END_SECONDS = 20.0
 # The worker is started again after this long, twice as long each time it ends at once.
 RESTART_SECONDS = (1.0, 30.0)
@@ -30,6 +30,10 @@ class Supervisor:
         self.address = (host, port)
         self.processes: set[Process] = set()
         self.signalled = asyncio.Event()
+        self.hurried = False
+        self.web: Process | None = None
+        # What the web server is told to end with; while it starts it knows only this one.
+        self.signal = signal.SIGTERM
 
     async def run(self, announce: Callable[[], None]) -> int | None:
         """Run both, calling `announce` when the web server listens.
@@ -38,8 +42,8 @@ class Supervisor:
         """
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            loop.add_signal_handler(number, self.interrupt)
-        web = await self.start("web", "--verbosity=0")
+            loop.add_signal_handler(number, self.interrupt, number)
+        self.web = web = await self.start("web", "--verbosity=0")
         listening = asyncio.create_task(self.listening(), name="listening")
         ends = {asyncio.create_task(self.signalled.wait()), asyncio.create_task(web.wait())}
         tasks = {listening, *ends}
@@ -50,6 +54,7 @@ class Supervisor:
                 # Not before: on the first start, the web server prepares the model.
                 tasks.add(asyncio.create_task(self.keep_worker(), name="worker"))
                 await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+                self.signal = signal.SIGINT if self.hurried else signal.SIGTERM
         finally:
             for task in tasks:
                 task.cancel()
@@ -57,11 +62,15 @@ class Supervisor:
             await asyncio.gather(*map(self.end, self.processes))
         return None if self.signalled.is_set() else web.returncode
 
-    def interrupt(self) -> None:
-        """End in order on the first signal, at once on the second."""
+    def interrupt(self, number: signal.Signals) -> None:
+        """End in order on the first signal, at once on the second.
+
+        On Ctrl-C, or when the terminal is closed, the web server hardly waits for answers.
+        """
         if self.signalled.is_set():
             for process in self.processes:
                 process.kill()
+        self.hurried = number != signal.SIGTERM
         self.signalled.set()
 
     async def start(self, *arguments: str) -> Process:
@@ -103,9 +112,9 @@ class Supervisor:
         """Ask a process to end, and kill it if it does not within the limit."""
         if process.returncode is not None:
             return
-        process.terminate()
+        process.send_signal(self.signal if process is self.web else signal.SIGTERM)
         try:
-            async with asyncio.timeout(END_SECONDS):
+            async with asyncio.timeout(END_SECONDS + settings.DRAIN_SECONDS):
                 await process.wait()
         except TimeoutError:
             logger.warning("Process %d did not end in time and is killed.", process.pid)

@@ -1,0 +1,107 @@
+"""What processes tell each other through a real Redis, and what goes on without it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from pytest_django import Settings
+
+from chat import channel_layer
+from chat.channel_layer import RelayedChannelLayer
+from tests.servers import Server
+
+MESSAGE = {"type": "run.started", "run": "1"}
+
+
+class Process(RelayedChannelLayer):
+    """A layer as a process of its own would have it, with one channel in one group."""
+
+    def __init__(self, server: Server) -> None:
+        super().__init__(f"redis://127.0.0.1:{server.port}")
+        self.missed = asyncio.Event()
+
+    async def open(self) -> None:
+        self.channel = await self.new_channel()
+        await self.group_add("towers", self.channel)
+
+    def note_loss(self, error: Exception) -> None:
+        super().note_loss(error)
+        self.missed.set()
+
+    async def hears(self) -> dict[str, Any]:
+        return await asyncio.wait_for(self.receive(self.channel), 10)
+
+
+@pytest.fixture
+async def two(redis: Server, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[list[Process]]:
+    monkeypatch.setattr(channel_layer, "RETRY_SECONDS", 0.05)
+    layers = []
+    for name in ("one", "two"):
+        layer = Process(redis)
+        layer.process = name
+        await layer.open()
+        layers.append(layer)
+    for layer in layers:
+        await asyncio.wait_for(layer.heard.wait(), 10)
+    yield layers
+    for layer in layers:
+        await layer.aclose()
+
+
+async def test_what_one_process_says_is_heard_once_in_each(two: list[Process]) -> None:
+    one, other = two
+    await one.group_send("towers", MESSAGE)
+    assert await other.hears() == MESSAGE
+    await other.group_send("towers", {"type": "second"})
+    assert await one.hears() == MESSAGE
+    assert await one.hears() == {"type": "second"}
+
+
+async def test_sites_with_another_key_are_not_heard(
+    two: list[Process], redis: Server, settings: Settings
+) -> None:
+    settings.SECRET_KEY = "another"
+    stranger = Process(redis)
+    await stranger.group_send("towers", {"type": "strange"})
+    await stranger.aclose()
+    await two[0].group_send("towers", MESSAGE)
+    assert await two[1].hears() == MESSAGE
+
+
+async def test_without_redis_each_process_goes_on_by_itself_and_says_so_once(
+    two: list[Process], redis: Server, caplog: pytest.LogCaptureFixture
+) -> None:
+    one, _ = two
+    await asyncio.to_thread(redis.stop)
+    with caplog.at_level(logging.WARNING):
+        for _ in range(3):
+            await one.group_send("towers", MESSAGE)
+            assert await one.hears() == MESSAGE
+        await one.group_add("more", await one.new_channel())
+    assert sum("Redis is away" in line for line in caplog.messages) <= len(two)
+
+
+async def test_processes_hear_each_other_again_when_redis_is_back(
+    two: list[Process], redis: Server
+) -> None:
+    one, other = two
+    await asyncio.to_thread(redis.stop)
+    await one.group_send("towers", MESSAGE)
+    await asyncio.wait_for(other.missed.wait(), 10)
+    await asyncio.to_thread(redis.start)
+    await asyncio.wait_for(other.heard.wait(), 10)
+    await one.group_send("towers", {"type": "back"})
+    assert await other.hears() == {"type": "back"}
+
+
+async def test_a_process_starts_without_redis(redis: Server) -> None:
+    redis.stop()
+    layer = Process(redis)
+    await layer.open()
+    await layer.group_send("towers", MESSAGE)
+    assert await layer.hears() == MESSAGE
+    await layer.aclose()

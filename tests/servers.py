@@ -1,0 +1,119 @@
+"""Redis and nginx as real processes of a test, on free ports, in folders of their own."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+START_SECONDS = 20
+# Debian keeps servers where only root's PATH looks.
+PATH = "/usr/local/sbin:/usr/sbin:/sbin:/usr/local/bin:/usr/bin:/bin"
+NGINX_CONF = Path(__file__).parents[1] / "deploy" / "nginx.conf"
+
+
+def program(name: str) -> str:
+    """Return the path of an installed program; fails the test if there is none."""
+    found = shutil.which(name, path=PATH)
+    assert found, f"{name} is not installed; .ci/run installs it"
+    return found
+
+
+def free_port() -> int:
+    """Return a port nobody listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def wait_until(condition: Callable[[], object], what: str, seconds: float = START_SECONDS) -> float:
+    """Return when `condition` holds, with how long it took; fails after `seconds`."""
+    started = time.monotonic()
+    while not condition():
+        assert time.monotonic() - started < seconds, f"not within {seconds} s: {what}"
+        time.sleep(0.02)
+    return time.monotonic() - started
+
+
+def listens(port: int) -> bool:
+    """Whether somebody accepts connections on a port."""
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=1).close()
+    except OSError:
+        return False
+    return True
+
+
+class Server:
+    """A process that listens on `port`; it can be stopped and started again."""
+
+    def __init__(self, *command: str, port: int) -> None:
+        self.command = command
+        self.port = port
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start it, and return when it accepts connections."""
+        self.process = subprocess.Popen(self.command, stdout=subprocess.DEVNULL)
+        wait_until(lambda: listens(self.port), f"{self.command[0]} listens")
+
+    def stop(self) -> None:
+        """End it, and return when it has ended."""
+        if self.process:
+            self.process.terminate()
+            self.process.wait(START_SECONDS)
+            self.process = None
+
+
+@pytest.fixture
+def redis() -> Iterator[Server]:
+    """Return a Redis that runs, and keeps nothing."""
+    port = free_port()
+    with tempfile.TemporaryDirectory(prefix="redis-") as folder:
+        options = ["--save", "", "--dir", folder, "--bind", "127.0.0.1", "--loglevel", "warning"]
+        server = Server(program("redis-server"), "--port", str(port), *options, port=port)
+        server.start()
+        yield server
+        server.stop()
+
+
+@contextmanager
+def nginx(*upstreams: int) -> Iterator[int]:
+    """Run nginx with the repository's configuration before these ports; yield its own port."""
+    port = free_port()
+    with tempfile.TemporaryDirectory(prefix="nginx-") as name:
+        folder = Path(name)
+        # Its workers, who are not root, enter this folder.
+        folder.chmod(0o711)
+        kinds = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+        temporary = "".join(f"{kind}_temp_path {folder}/{kind};" for kind in kinds)
+        servers = "\n".join(
+            f"        server 127.0.0.1:{each} max_fails=1 fail_timeout=5s;" for each in upstreams
+        )
+        changes = {
+            "pid /run/nginx.pid;": f"pid {folder}/pid; daemon off;",
+            "http {": f"http {{ {temporary}",
+            "/var/log/nginx/": f"{folder}/",
+            "listen 80;": f"listen 127.0.0.1:{port};",
+            "        server 127.0.0.1:8000 max_fails=1 fail_timeout=5s;\n"
+            "        server 127.0.0.1:8001 max_fails=1 fail_timeout=5s;": servers,
+        }
+        text = NGINX_CONF.read_text()
+        for old, new in changes.items():
+            assert text.count(old) >= 1, old
+            text = text.replace(old, new)
+        conf = folder / "nginx.conf"
+        conf.write_text(text)
+        server = Server(program("nginx"), "-c", str(conf), "-e", f"{folder}/start.log", port=port)
+        server.start()
+        try:
+            yield port
+        finally:
+            server.stop()
