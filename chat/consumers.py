@@ -17,7 +17,7 @@ from django.contrib.auth.models import User
 from django.utils.translation import gettext
 from pydantic import ValidationError
 
-from chat import runs
+from chat import metrics, runs
 from chat.channel_layer import PROCESS
 from chat.frames import (
     Ack,
@@ -116,6 +116,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
             case Stop():
                 await self.stop(message)
             case Resume():
+                metrics.RESUMES.inc()
                 await self.resume(message.run, message.after)
             case Watch():
                 await self.watch(message.conversation)
@@ -157,10 +158,12 @@ class ChatConsumer(AsyncWebsocketConsumer):
         window = self.windows[run] = Window()
         task = asyncio.create_task(self.follow(run, after, window), name=f"follow {run}")
         self.following[run] = task
+        metrics.SUBSCRIBERS.inc()
         task.add_done_callback(lambda done: self.forget(run, done))
 
     def forget(self, run: UUID, task: asyncio.Task[None]) -> None:
         """Let go of a reader that has ended."""
+        metrics.SUBSCRIBERS.dec()
         if self.following.get(run) is task:
             del self.following[run], self.windows[run]
 
@@ -207,5 +210,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
             await self.close(SERVICE_RESTART)
 
     async def send_frame(self, frame: BaseFrame) -> None:
-        """Send a frame as JSON."""
+        """Send a frame of no run, as JSON."""
+        if isinstance(frame, Error):
+            metrics.REFUSALS.labels(frame.code).inc()
         await self.send(text_data=frame.to_json())

@@ -11,8 +11,9 @@ import asyncio
 import logging
 import os
 import socket
+import time
 from collections.abc import AsyncGenerator, Coroutine
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
@@ -21,11 +22,13 @@ from uuid import UUID, uuid4
 from django.conf import settings
 from django.db import DatabaseError
 from django.utils.translation import gettext
+from structlog.contextvars import bound_contextvars
 
 from chat import asking, runstate
 from chat.answering import pipeline, prefetch
 from chat.asking import NewRun
 from chat.frames import TERMINAL, Ask, Done, Error, Frame, Prefetch, Status
+from chat.metrics import RunMeter
 from chat.models import ACTIVE, Run, RunState
 from chat.runlog import RunLog
 from chat.runstate import RunRefused
@@ -58,6 +61,7 @@ class ActiveRun:
     run: Run
     question: pipeline.Question
     log: RunLog
+    meter: RunMeter
     readers: int = 0
     why_cancelled: WhyCancelled | None = None
     producer: asyncio.Task[Done] | None = None
@@ -67,6 +71,7 @@ class ActiveRun:
     def cancel(self, why: WhyCancelled) -> None:
         """End the answer where it is; what was streamed stays."""
         self.why_cancelled = self.why_cancelled or why
+        self.meter.cancelled(why)
         if self.producer is not None:
             self.producer.cancel()
 
@@ -81,13 +86,16 @@ async def start(user: User, ask: Ask) -> Run:
 
     Raises RunRefused.
     """
+    asked = time.monotonic()
     if _draining.is_set():
         message = gettext("The site is being restarted. Please ask again in a moment.")
         raise RunRefused("draining", message, recoverable=True)
     new: NewRun = await in_thread(asking.create, user, ask, OWNER)
     if new.question is None:
         return new.run
-    active = ActiveRun(new.run, new.question, RunLog(new.run.id, new.run.answer_id))
+    meter = RunMeter(asked)
+    log = RunLog(new.run.id, new.run.answer_id, meter.observe)
+    active = ActiveRun(new.run, new.question, log, meter)
     _active[new.run.id] = active
     active.log.add(
         Status(
@@ -99,9 +107,11 @@ async def start(user: User, ask: Ask) -> Run:
             answer=new.run.answer_id,
         )
     )
-    active.work = _hold(_work(active), f"run {new.run.id}")
-    _wait_for_readers(active, max(settings.RUN_GRACE_SECONDS, FIRST_READER_SECONDS))
-    _hold(active.log.save_as_it_grows(), f"save run {new.run.id}")
+    names = {"run": new.run.id, "conversation": new.run.conversation_id, "user": user.pk}
+    with bound_contextvars(**{name: str(value) for name, value in names.items()}):
+        active.work = _hold(_work(active), f"run {new.run.id}")
+        _wait_for_readers(active, max(settings.RUN_GRACE_SECONDS, FIRST_READER_SECONDS))
+        _hold(active.log.save_as_it_grows(), f"save run {new.run.id}")
     if len(_active) == 1:
         _hold(_heartbeat(), "run heartbeat")
     return new.run
@@ -129,6 +139,7 @@ async def _work(active: ActiveRun) -> None:
     if active.why_cancelled:
         active.producer.cancel()
     await asyncio.wait([active.producer])
+    active.meter.provider_closed()
     state, ending = _outcome(active)
     model = active.question.model or backends.generator().model
     record = partial(runstate.finish, active.run.id, state, ending, model)
@@ -182,6 +193,8 @@ def _addressed(ending: Done, active: ActiveRun) -> Done:
 
 async def _heartbeat() -> None:
     """Renew the leases of this process's runs, and stop those that others asked to stop."""
+    with suppress(DatabaseError):
+        await in_thread(runstate.forget_frames)
     while _active:
         try:
             stopping = await in_thread(runstate.renew_leases, OWNER, list(_active))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from ragsite import backends, postgres, secret
+from ragsite import backends, logs, postgres, secret
 from ragsite.environment import BASE_DIR, env
 from ragsite.state import state_dir
 
@@ -181,16 +181,9 @@ PROVIDER_TOKEN_TIMEOUT = env.float("PROVIDER_TOKEN_TIMEOUT", default=30.0)
 # How often a generator is asked while nothing of its answer has been seen.
 PROVIDER_ATTEMPTS = env.int("PROVIDER_ATTEMPTS", default=3)
 
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "root": {"handlers": ["stderr"], "level": env.str("LOG_LEVEL", default="INFO")},
-    "loggers": {
-        "django": {"handlers": ["stderr"], "level": "WARNING", "propagate": False},
-        "daphne": {"level": "WARNING"},
-        "httpx": {"level": "WARNING"},
-        "procrastinate": {"level": "WARNING"},
-    },
-}
+# One line an event on standard error, for people or, with LOG_FORMAT=json, for machines.
+LOGGING = logs.configure(
+    level=env.str("LOG_LEVEL", default="INFO"), form=env.str("LOG_FORMAT", default="text")
+)
+# Lets Prometheus read /metrics; without it only staff may.
+METRICS_TOKEN = env.str("METRICS_TOKEN", default="")

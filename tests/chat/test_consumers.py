@@ -13,6 +13,7 @@ from django.conf import settings as django_settings
 from django.contrib.auth.models import User
 from django.db import connections
 from django.test import Client
+from prometheus_client import REGISTRY
 from pytest_django import Settings
 
 from chat import runs
@@ -318,3 +319,31 @@ async def test_a_reader_that_takes_nothing_in_is_held_back_until_it_acknowledges
         rest.append(await frame(page))
     seqs = [each["seq"] for each in (*held, *rest)]
     assert seqs == list(range(1, len(seqs) + 1))
+
+
+async def test_readers_those_that_came_back_and_refusals_are_counted(
+    user: User, tower: Chunk, generator: ScriptedGenerator, visit: Any
+) -> None:
+    def count(name: str, **labels: str) -> float:
+        return REGISTRY.get_sample_value(f"ragsite_{name}", labels) or 0
+
+    resumes, refusals = count("resumes_total"), count("refusals_total", code="bad_json")
+    generator.script = ["Half", asyncio.Event()]
+    page = await visit(user)
+    await page.connect()
+    await page.send_json_to(QUESTION)
+    run = (await frames_until(page, "token"))[0]["run"]
+    again = await visit(user)
+    await again.connect()
+    await again.send_json_to({"type": "resume", "run": run})
+    await frames_until(again, "token")
+    assert count("subscribers") == 2
+    assert count("resumes_total") - resumes == 1
+    await again.send_to(text_data="no json")
+    await frames_until(again, "error")
+    assert count("refusals_total", code="bad_json") - refusals == 1
+    await again.send_json_to({"type": "stop", "run": run})
+    await frames_until(again, "done")
+    await frames_until(page, "done")
+    await again.disconnect()
+    assert count("subscribers") == 0

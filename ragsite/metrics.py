@@ -1,0 +1,25 @@
+"""`/metrics` for Prometheus, of this process: for whoever has the token, and for staff."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse
+from django.utils.crypto import constant_time_compare
+from prometheus_client import REGISTRY
+from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+
+BEARER = "Bearer "
+
+
+async def metrics(request: HttpRequest) -> HttpResponse:
+    """Answer with all metrics; 403 for a wrong token, 404 for whoever has none and is not staff."""
+    offered = request.headers.get("Authorization", "")
+    if offered.startswith(BEARER):
+        known = settings.METRICS_TOKEN
+        if not known or not constant_time_compare(offered.removeprefix(BEARER), known):
+            return HttpResponse("wrong token\n", status=403, content_type="text/plain")
+    else:
+        user = await request.auser()
+        if not (user.is_active and user.is_staff):
+            raise Http404
+    return HttpResponse(generate_latest(REGISTRY), content_type=CONTENT_TYPE_LATEST)
