@@ -54,6 +54,8 @@ def load(chunks: int) -> Loaded:
         part = slice(start, start + CHUNKS_A_DOCUMENT)
         load_document(collection, space, f"Report {start}", texts[part], vectors[part])
     build_index(space)
+    with connection.cursor() as cursor:
+        cursor.execute("VACUUM (ANALYZE)")  # as autovacuum does within a minute or two
     client = Client()
     client.force_login(User.objects.create_user("reader"))
     return Loaded(
@@ -121,4 +123,6 @@ def load_baseline(texts: list[str], vectors: list[np.ndarray[Any, Any]]) -> str:
         database.execute(
             "CREATE INDEX blog_chunk_hnsw ON blog_chunk USING hnsw (embedding vector_cosine_ops)"
         )
+    with psycopg.connect(uri, autocommit=True) as database:
+        database.execute("VACUUM (ANALYZE)")
     return uri
