@@ -7,8 +7,9 @@ and believed only where it also reads like one.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import groupby, pairwise
+from itertools import accumulate, groupby, pairwise
 from typing import Any
 
 from retrieval.ingestion.plain_text import clean
@@ -123,20 +124,41 @@ def paragraphs(lines: Sequence[str], headings: Mapping[str, int]) -> str:
     filled = [" ".join(line.split()) for line in lines if line.strip()]
     if not filled:
         return ""
-    # Not the longest: one line may reach across the page above two narrow columns.
-    usual = sorted(map(len, filled))[3 * (len(filled) - 1) // 4]
+    usual = usual_length(filled)
     levels = {line: headings.get(line) or section_level(line) for line in filled}
     marked = {line: f"{'#' * level} {line}" for line, level in levels.items() if level}
     text = marked.get(filled[0], filled[0])
     for previous, line in pairwise(filled):
         if previous in marked or line in marked:
             gap = "\n\n"
-        elif usual >= 30 and len(previous) >= 0.7 * usual and not ITEM.match(line):
+        elif goes_on(previous, line, usual):
             gap = "" if written_without_spaces(previous[-1]) else " "
         else:
             gap = "\n\n" if previous.endswith((".", "!", "?", "。")) else HARD_BREAK
         text += gap + marked.get(line, line)
     return text
+
+
+def usual_length(lines: Sequence[str]) -> int:
+    """Return the length that half of the text stands in lines of at least.
+
+    Not the longest (one line may reach across the page above two narrow columns), nor that of
+    most lines (a table has many short ones).
+    """
+    lengths = sorted(map(len, lines))
+    so_far = list(accumulate(lengths))
+    return lengths[bisect_left(so_far, so_far[-1] / 2)]
+
+
+def goes_on(previous: str, line: str, usual: int) -> bool:
+    """Whether `previous` ended only because the page or column did.
+
+    A line that begins with a small letter goes on with a sentence; one that does not may be the
+    next row of a table, unless the line before is as long as any.
+    """
+    if usual < 30 or ITEM.match(line):
+        return False
+    return len(previous) >= (0.6 if line[0].islower() else 0.85) * usual
 
 
 def section_level(line: str) -> int | None:

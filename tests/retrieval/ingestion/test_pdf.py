@@ -26,6 +26,14 @@ def test_lines_of_a_paragraph_are_joined_and_short_ones_are_not() -> None:
     )
 
 
+def test_rows_of_a_table_beside_long_lines_stay_rows() -> None:
+    prose = "Trips are booked by the travel desk, and trains are always preferred to any flight"
+    rows = ["Domestic 110 32", "Leiden and the Netherlands 140 47", "Rest of the world 160 52"]
+    assert paragraphs([prose, prose.lower(), "that is short.", *rows], {}) == (
+        f"{prose} {prose.lower()} that is short.\n\n" + "  \n".join(rows)
+    )
+
+
 @pytest.mark.parametrize(
     ("page", "expected"),
     [
