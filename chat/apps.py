@@ -10,5 +10,5 @@ class ChatConfig(AppConfig):
     verbose_name = "Conversations"
 
     def ready(self) -> None:
-        """Register the system checks."""
-        from chat import checks  # noqa: F401, PLC0415
+        """Register the system checks, and what is done when people sign out."""
+        from chat import access, checks  # noqa: F401, PLC0415

@@ -91,7 +91,7 @@ def question_of(
         history=read_history(conversation) if conversation else (),
         instructions=assistant.instructions if assistant else "",
         settings=search_settings(assistant, asking.settings),
-        model=asking.model if isinstance(asking, Ask) else None,
+        model=find_model(user, asking, assistant) if isinstance(asking, Ask) else None,
     )
 
 
@@ -123,6 +123,17 @@ def find_assistant(asking: Asking, conversation: Conversation | None) -> Assista
     if conversation and conversation.assistant:
         return conversation.assistant
     return Assistant.objects.filter(is_default=True).first()
+
+
+def find_model(user: User, ask: Ask, assistant: Assistant | None) -> str | None:
+    """Return the model the question chooses, None for the configured one.
+
+    Models cost what they cost: RunRefused unless the assistant allows it, or the user is staff.
+    """
+    allowed = assistant.allowed_models if assistant else []
+    if ask.model is None or ask.model in allowed or user.is_staff:
+        return ask.model
+    raise RunRefused("model_not_allowed", gettext("This assistant does not offer that model."))
 
 
 def find_collections(

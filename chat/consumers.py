@@ -18,6 +18,7 @@ from django.utils.translation import gettext
 from pydantic import ValidationError
 
 from chat import metrics, runs
+from chat.access import is_signed_in, user_group
 from chat.channel_layer import PROCESS
 from chat.frames import (
     Ack,
@@ -34,12 +35,13 @@ from chat.frames import (
 from chat.refusals import ask_id, refusal
 from chat.runs import RunRefused
 from chat.window import Window
+from retrieval.database import in_thread
 
 logger = logging.getLogger(__name__)
 
 NOT_SIGNED_IN = 4401
-FORBIDDEN = 4403
-MESSAGE_TOO_BIG = 1009
+# A server may send no code below 3000 but 1000, and the few that Daphne sends itself.
+MESSAGE_TOO_BIG = 4413
 SERVICE_RESTART = 1012
 LARGEST_MESSAGE = 1_000_000
 
@@ -61,11 +63,10 @@ class ChatConsumer(AsyncWebsocketConsumer):
         self.watching: set[UUID] = set()
         await self.channel_layer.group_add(PROCESS, self.channel_name)
         await self.accept()
-        user = self.scope["user"]
-        if user is None or not user.is_authenticated:
+        if self.user.is_authenticated:
+            await self.channel_layer.group_add(user_group(self.user), self.channel_name)
+        else:
             await self.close(NOT_SIGNED_IN)
-        elif not user.is_active:
-            await self.close(FORBIDDEN)
 
     @property
     def user(self) -> User:
@@ -75,16 +76,29 @@ class ChatConsumer(AsyncWebsocketConsumer):
     async def disconnect(self, code: int) -> None:
         """Stop reading; the runs go on for their grace period."""
         await self.channel_layer.group_discard(PROCESS, self.channel_name)
+        await self.channel_layer.group_discard(user_group(self.user), self.channel_name)
+        await self.stop_reading()
+        for conversation in self.watching:
+            await self.channel_layer.group_discard(
+                conversation_group(conversation), self.channel_name
+            )
+
+    async def stop_reading(self) -> None:
+        """End everything this socket follows or looks for."""
         tasks: list[asyncio.Task[Any]] = list(self.following.values())
         if self.looking_ahead is not None:
             tasks.append(self.looking_ahead)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        for conversation in self.watching:
-            await self.channel_layer.group_discard(
-                conversation_group(conversation), self.channel_name
-            )
+
+    async def look_again(self, event: dict[str, Any] | None = None) -> bool:
+        """Close the socket if its session has ended; return whether it may go on."""
+        if await in_thread(is_signed_in, self.scope["session"].session_key):
+            return True
+        await self.stop_reading()
+        await self.close(NOT_SIGNED_IN)
+        return False
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         """Handle one message, and answer a bad one with an error frame that ends no run."""
@@ -95,7 +109,9 @@ class ChatConsumer(AsyncWebsocketConsumer):
             return
         raw = text_data if text_data is not None else (bytes_data or b"")
         try:
-            await self.handle(ClientMessageAdapter.validate_json(raw))
+            message = ClientMessageAdapter.validate_json(raw)
+            if isinstance(message, Ack) or await self.look_again():
+                await self.handle(message)
         except ValidationError as error:
             await self.send_frame(refusal(error, raw))
         except RunRefused as refused:

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 # Code points of the document shown on either side of a passage.
 SURROUNDING_CHARS = 1500
-# Stages whose scores lie in [0, 1] and mean the same for every question; the better one first.
-RELEVANCE_STAGES = ("reranked", "vector")
 HEADING = re.compile(r"^#{1,6} +", re.MULTILINE)
 
 
@@ -31,9 +29,8 @@ class Source:
 
     @property
     def relevance(self) -> float | None:
-        """How relevant it was found, in [0, 1], by the last stage that said so."""
-        scores = self.candidate.scores
-        score = next((scores[stage] for stage in RELEVANCE_STAGES if stage in scores), None)
+        """How relevant the reranker found it, in [0, 1]; other scores are of no common scale."""
+        score = self.candidate.scores.get("reranked")
         return None if score is None else min(1.0, max(0.0, score))
 
 

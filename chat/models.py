@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from uuid_utils.compat import uuid7
 
@@ -21,6 +22,12 @@ class Assistant(models.Model):
     search_settings = models.JSONField(default=dict, blank=True)
     greeting = models.CharField(max_length=300, blank=True)
     suggested_questions = models.JSONField(default=list, blank=True)
+    allowed_models: ArrayField[list[str], list[str]] = ArrayField(
+        models.CharField(max_length=200),
+        default=list,
+        blank=True,
+        help_text="Models that a question may choose, separated by commas; staff may choose any.",
+    )
     is_default = models.BooleanField(default=False)
 
     class Meta:

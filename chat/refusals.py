@@ -38,6 +38,6 @@ def ask_id(raw: str | bytes) -> str | None:
     """Return the client's id of a question, if the message has one."""
     try:
         message = json.loads(raw)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return str(message["id"])[:64] if isinstance(message, dict) and message.get("id") else None

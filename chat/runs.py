@@ -315,6 +315,10 @@ async def _follow_stored(run: Run, after: int) -> AsyncGenerator[Frame]:
         if state not in ACTIVE:
             break
         await asyncio.sleep(POLL_SECONDS)
+    for frame in await in_thread(runstate.stored_frames, run.id, after - 1):
+        if isinstance(frame, TERMINAL):
+            yield frame  # the client has everything: this is the end it has already seen
+            return
     await in_thread(run.refresh_from_db)
     for frame in await in_thread(runstate.snapshot, run):
         yield frame

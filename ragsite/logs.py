@@ -58,6 +58,7 @@ def configure(level: str, form: str) -> dict[str, Any]:
             "django": {"handlers": ["stderr"], "level": "WARNING", "propagate": False},
             "daphne": {"level": "WARNING"},
             "httpx": {"level": "WARNING"},
+            "httpx2": {"level": "WARNING"},
             "procrastinate": {"level": "WARNING"},
         },
     }

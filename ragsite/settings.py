@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
+from django.core.exceptions import ImproperlyConfigured
+
 from ragsite import backends, logs, postgres, secret
 from ragsite.environment import BASE_DIR, env
 from ragsite.state import state_dir
@@ -91,6 +93,10 @@ TEMPLATES = [
 ]
 
 DATABASE_URL = env.str("DATABASE_URL", default="")
+if DATABASE_URL and urlsplit(DATABASE_URL).scheme not in {"postgres", "postgresql"}:
+    raise ImproperlyConfigured(
+        "DATABASE_URL must look like postgres://user:password@host:5432/name."
+    )
 DATABASES = {
     "default": env.db_url("DATABASE_URL") if DATABASE_URL else postgres.database(STATE_DIR)
 }

@@ -1,6 +1,7 @@
 """Addresses of the site."""
 
 from django.contrib import admin
+from django.contrib.auth import views as auth
 from django.urls import include, path
 
 from ragsite.health import healthz
@@ -9,7 +10,8 @@ from ragsite.metrics import metrics
 urlpatterns = [
     path("healthz", healthz),
     path("metrics", metrics),
-    path("accounts/", include("django.contrib.auth.urls")),
+    path("accounts/login/", auth.LoginView.as_view(), name="login"),
+    path("accounts/logout/", auth.LogoutView.as_view(), name="logout"),
     path("admin/", admin.site.urls),
     path("", include("chat.urls")),
 ]

@@ -3,6 +3,7 @@
  */
 
 import { CitationCard } from "./card.js";
+import { copyText } from "./clipboard.js";
 import { Composer } from "./composer.js";
 import { confirmRequests } from "./confirmation.js";
 import { Conversation } from "./conversation.js";
@@ -78,7 +79,7 @@ function openCitation(mark) {
 async function copy(button) {
   const turn = conversation.turnOf(button);
   const question = button.closest(".question")?.querySelector(".question-text");
-  await navigator.clipboard.writeText(turn?.text.text ?? question?.textContent ?? "");
+  await copyText(turn?.text.text ?? question?.textContent ?? "");
   button.dataset.copied = "";
   setTimeout(() => delete button.dataset.copied, COPIED_MS);
 }

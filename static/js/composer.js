@@ -2,6 +2,8 @@
  * The form at the bottom: writing, sending, and the stop button in the place of send.
  */
 
+import { randomId } from "./identity.js";
+
 // A second click of a double click on Send must not stop what it just asked.
 const STOP_DELAY_MS = 400;
 // What is typed is searched for ahead when the typing pauses, once it can be a question.
@@ -49,7 +51,7 @@ export class Composer {
       const { detail } = /** @type {CustomEvent} */ (event);
       const text = this.input.value.trim();
       if (!text || this.busy) return event.preventDefault();
-      const id = crypto.randomUUID();
+      const id = randomId();
       const current = conversation();
       detail.headers = null;
       detail.parameters = { type: "ask", id, text, ...(current && { conversation: current }) };

@@ -5,6 +5,7 @@
 /** @import { Frame } from "./types.d.ts" */
 /** @import { Composer } from "./composer.js" */
 
+import { randomId } from "./identity.js";
 import { Socket } from "./socket.js";
 import { Turn } from "./turn.js";
 
@@ -29,6 +30,7 @@ export class Conversation {
     /** @type {Set<string>} runs whose beginning has been asked for */
     this.joining = new Set();
     this.watching = false;
+    this.deleted = false;
     /** @type {{ run: string, seq: number } | null} what is to be acknowledged */
     this.taken = null;
     this.socket = new Socket(root, {
@@ -38,6 +40,11 @@ export class Conversation {
     for (const element of this.thread.querySelectorAll(".answer")) {
       this.adopt(/** @type {HTMLElement} */ (element));
     }
+    // What is being deleted ends its answer, which then is not there to be fetched.
+    document.addEventListener("htmx:beforeRequest", (event) => {
+      const { requestConfig } = /** @type {CustomEvent} */ (event).detail;
+      if (this.id && requestConfig.path.endsWith(`/c/${this.id}/delete/`)) this.deleted = true;
+    });
     this.showState(this.active?.state ?? "idle");
   }
 
@@ -82,7 +89,7 @@ export class Conversation {
   /** @param {string} text */
   ask(text) {
     if (this.active) return;
-    const id = crypto.randomUUID();
+    const id = randomId();
     this.begin(text, id);
     this.sendAsk(id, text);
   }
@@ -223,6 +230,7 @@ export class Conversation {
 
   /** @param {Turn} turn */
   ended(turn) {
+    if (this.deleted) return;
     this.showState(turn.state);
     this.announce(turn.state === "failed" ? "The answer failed" : "Answer complete");
     this.watch();

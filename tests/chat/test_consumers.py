@@ -26,6 +26,8 @@ from tests.fakes import ScriptedGenerator
 class Page(WebsocketCommunicator):
     """A browser's socket; slow machines get time."""
 
+    session = ""
+
     async def connect(self, timeout: float = 10) -> tuple[bool, Any]:  # noqa: ASYNC109
         return await super().connect(timeout)
 
@@ -50,6 +52,7 @@ async def visit() -> AsyncIterator[Callable[..., Awaitable[Page]]]:
         if cookie:
             headers.append((b"cookie", f"{cookie.key}={cookie.value}".encode()))
         page = Page(application, "/ws/chat/", headers)
+        page.session = cookie.value if cookie else ""
         pages.append(page)
         return page
 
@@ -175,6 +178,7 @@ async def test_leaving_for_good_closes_the_generators_stream(
     ("message", "code"),
     [
         ("no json", "bad_json"),
+        ("[" * 5000, "bad_json"),
         ("[1]", "unknown_type"),
         ("{}", "unknown_type"),
         ('{"type": "shout"}', "unknown_type"),
@@ -230,7 +234,7 @@ async def test_a_message_that_is_too_big_closes_the_socket(
     page = await visit(user)
     await page.connect()
     await page.send_to(text_data="x" * 1_000_001)
-    assert await page.receive_output(timeout=10) == {"type": "websocket.close", "code": 1009}
+    assert await page.receive_output(timeout=10) == {"type": "websocket.close", "code": 4413}
 
 
 async def test_another_persons_run_is_not_there(
@@ -259,6 +263,58 @@ async def test_a_socket_without_a_sign_in_is_closed_with_4401(
     page = await visit()
     assert await page.connect() == (True, None)
     assert await page.receive_output(timeout=10) == {"type": "websocket.close", "code": 4401}
+
+
+CLOSED = {"type": "websocket.close", "code": 4401}
+
+
+async def test_signing_out_closes_the_socket_and_ends_what_it_reads(
+    user: User, tower: Chunk, generator: ScriptedGenerator, visit: Any
+) -> None:
+    generator.script = ["Half", asyncio.Event()]
+    page = await visit(user)
+    await page.connect()
+    await page.send_json_to(QUESTION)
+    await frames_until(page, "token")
+    browser = Client()
+    browser.cookies[django_settings.SESSION_COOKIE_NAME] = page.session
+    await sync_to_async(browser.post)("/accounts/logout/")
+    assert await page.receive_output(timeout=10) == CLOSED
+
+
+async def test_signing_out_leaves_other_sessions_alone(
+    user: User, generator: ScriptedGenerator, visit: Any
+) -> None:
+    page, other_device = await visit(user), await visit(user)
+    await page.connect()
+    await other_device.connect()
+    browser = Client()
+    browser.cookies[django_settings.SESSION_COOKIE_NAME] = page.session
+    await sync_to_async(browser.post)("/accounts/logout/")
+    assert await page.receive_output(timeout=10) == CLOSED
+    await other_device.send_json_to(QUESTION)
+    assert (await frame(other_device))["stage"] == "queued"
+
+
+async def test_deactivating_a_user_closes_the_socket(
+    user: User, generator: ScriptedGenerator, visit: Any
+) -> None:
+    page = await visit(user)
+    await page.connect()
+    user.is_active = False
+    await sync_to_async(user.save)()
+    assert await page.receive_output(timeout=10) == CLOSED
+
+
+async def test_a_session_that_ended_unheard_is_noticed_when_something_is_asked(
+    user: User, generator: ScriptedGenerator, visit: Any
+) -> None:
+    page = await visit(user)
+    await page.connect()
+    await User.objects.aupdate(is_active=False)
+    await page.send_json_to(QUESTION)
+    assert await page.receive_output(timeout=10) == CLOSED
+    assert await Message.objects.acount() == 0
 
 
 async def test_a_foreign_origins_handshake_is_rejected(user: User, visit: Any) -> None:

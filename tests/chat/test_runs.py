@@ -16,7 +16,7 @@ from pytest_django import Settings
 
 from chat import runs, runstate
 from chat.frames import Ask, Done, Error, Frame, Snapshot, WarningFrame
-from chat.models import Citation, Message, Run, RunFrame, RunState
+from chat.models import Assistant, Citation, Message, Run, RunFrame, RunState
 from retrieval import backends
 from retrieval.backends.base import BackendError
 from retrieval.database import in_thread
@@ -393,3 +393,32 @@ async def test_long_after_the_end_a_reader_gets_a_snapshot(
     assert snapshot.text == done.answer == "It is 96 m high [1]."
     assert [citation.span for citation in snapshot.citations] == [(16, 19)]
     assert snapshot.seq < done.seq
+
+
+async def test_a_model_that_the_assistant_does_not_offer_is_refused(
+    user: User, tower: Chunk, generator: ScriptedGenerator
+) -> None:
+    with pytest.raises(runs.RunRefused) as refused:
+        await runs.start(user, asking(model="expensive"))
+    assert refused.value.code == "model_not_allowed"
+    assert await Message.objects.acount() == 0
+
+
+@pytest.mark.parametrize(("offered", "staff"), [(["expensive"], False), ([], True)])
+async def test_an_offered_model_and_any_model_for_staff_is_used(
+    user: User, tower: Chunk, generator: ScriptedGenerator, offered: list[str], staff: bool
+) -> None:
+    generator.script = ["96 m."]
+    user.is_staff = staff
+    await Assistant.objects.acreate(name="A", is_default=True, allowed_models=offered)
+    await read(user, await runs.start(user, asking(model="expensive")))
+    assert generator.requests[0].model == "expensive"
+
+
+async def test_a_reader_that_has_everything_gets_the_end_again(
+    user: User, tower: Chunk, generator: ScriptedGenerator
+) -> None:
+    generator.script = ["96 m."]
+    run = await runs.start(user, asking())
+    live = await read(user, run)
+    assert await read(user, run, after=len(live)) == live[-1:]
