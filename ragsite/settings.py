@@ -39,6 +39,8 @@ SESSION_COOKIE_SECURE = _https
 CSRF_COOKIE_SECURE = _https
 CSRF_COOKIE_HTTPONLY = False
 SECURE_REFERRER_POLICY = "same-origin"
+# Browsers ignore it, and complain, where a page came by plain HTTP.
+SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin" if _https else None
 X_FRAME_OPTIONS = "DENY"
 
 INSTALLED_APPS = [
@@ -103,6 +105,8 @@ DATABASES = {
 DATABASES["default"] |= {
     "ENGINE": "django.db.backends.postgresql",
     "CONN_MAX_AGE": 0,
+    # A connection that PostgreSQL closed, by a restart, is found before it is used.
+    "CONN_HEALTH_CHECKS": True,
     # Processes x pools must stay well below PostgreSQL's max_connections (100).
     "OPTIONS": {"pool": {"min_size": 0, "max_size": 10, "timeout": 10}},
 }

@@ -32,6 +32,8 @@ FLAGS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    # A name that is not this machine's: the page comes by plain HTTP, without a secure context.
+    "--host-resolver-rules=MAP lan.example 127.0.0.1",
 ]
 SCREENSHOTS = Path(__file__).parents[2] / "screenshots"
 DESKTOP = {"width": 1440, "height": 900}
@@ -45,7 +47,7 @@ def site(django_db_setup: None, _folders: None) -> Iterator[str]:
     """Return the address of a site without a model: it answers by quoting."""
     port = free_port()
     url = f"http://127.0.0.1:{port}"
-    with running("web", environment(port)) as web:
+    with running("web", environment(port, ALLOWED_HOSTS="127.0.0.1,lan.example")) as web:
         wait_until_up(url, web)
         yield url
 

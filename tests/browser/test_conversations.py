@@ -136,3 +136,32 @@ def test_on_a_phone_nothing_is_wider_than_the_screen(
     assert box
     assert box["width"] == width
     screenshot(page, f"phone-{width}")
+
+
+def test_asking_and_copying_work_over_plain_http(
+    new_page: NewPage, ada: User, site: str, tower: None
+) -> None:
+    """A site in a local network has no certificate, so the browser offers it less."""
+    page = new_page(ada, base_url=site.replace("127.0.0.1", "lan.example"))
+    page.goto("/")
+    assert not page.evaluate("isSecureContext")
+    page.get_by_label("Your question").fill("How high is the tower of Lund?")
+    page.get_by_role("button", name="Send").click()
+    expect(page.locator("#chat")).to_have_attribute("data-state", "done", timeout=30_000)
+    page.get_by_role("button", name="Copy").last.click()
+    expect(page.locator("[data-copied]")).to_be_visible()
+
+
+def test_opening_a_citation_of_a_long_conversation_leaves_the_page_where_it_is(
+    new_page: NewPage, ada: User
+) -> None:
+    version = conversations.document("Preface.\n\n" * 60 + conversations.LIGHTHOUSE)
+    message = conversations.answered(ada, version=version)
+    for _ in range(6):
+        conversations.answered(ada, version=version, conversation=message.conversation)
+    page = new_page(ada)
+    page.goto(f"/c/{message.conversation_id}/")
+    page.locator(".cite").first.click()
+    expect(page.locator("#panel mark")).to_be_in_viewport()
+    assert page.evaluate("document.querySelector('#chat').scrollTop") == 0
+    expect(page.get_by_role("button", name="Close")).to_be_in_viewport()
