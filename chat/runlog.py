@@ -100,7 +100,9 @@ class RunLog:
     async def save_as_it_grows(self) -> None:
         """Save until the run ends; what fails to be saved is tried again with the next batch."""
         while not self._ended.is_set():
-            await self._changed.wait()
+            # What came while the last batch was saved is no change to come.
+            if self._saved == len(self.frames):
+                await self._changed.wait()
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._ended.wait(), settings.RUN_SAVE_SECONDS)
                 return

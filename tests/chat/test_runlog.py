@@ -1,6 +1,7 @@
 """Numbering and coalescing of a run's frames."""
 
 import asyncio
+import threading
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -100,3 +101,28 @@ async def test_what_is_saved_with_the_end_is_not_saved_again(monkeypatch: Monkey
     await asyncio.gather(ending, log.save())
     await log.save()
     assert saved == [1, 2]
+
+
+async def test_what_comes_while_a_batch_is_saved_is_saved_without_waiting_for_more(
+    monkeypatch: MonkeyPatch, settings: Settings
+) -> None:
+    settings.RUN_SAVE_SECONDS = 0.001
+    begun, go_on, rest = asyncio.Event(), threading.Event(), asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def store(*saved: Any) -> None:
+        last: Frame = saved[4][-1]
+        loop.call_soon_threadsafe((begun if last.seq == 1 else rest).set)
+        assert go_on.wait(10)
+
+    monkeypatch.setattr(runlog, "store", store)
+    log = RunLog(uuid4(), uuid4())
+    saving = asyncio.create_task(log.save_as_it_grows())
+    await asyncio.sleep(0)
+    log.add(Status(stage="searching", message=""))
+    await asyncio.wait_for(begun.wait(), 10)
+    log.add(Status(stage="generating", message=""))
+    go_on.set()
+    await asyncio.wait_for(rest.wait(), 10)
+    saving.cancel()
+    await asyncio.gather(saving, return_exceptions=True)
