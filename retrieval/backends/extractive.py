@@ -79,7 +79,8 @@ async def choose(question: Query, passages: Sequence[Passage]) -> list[Candidate
     candidates = await asyncio.to_thread(score_words, question, passages)
     candidates.sort(key=_promise, reverse=True)
     promising = await score_meaning(question, candidates[:EMBEDDED])
-    return arrange(pick(sorted(promising, key=lambda each: each.score, reverse=True)))
+    best_first = sorted(promising, key=lambda each: each.score, reverse=True)
+    return arrange(pick(best_first, frozenset(question.terms)))
 
 
 def _promise(candidate: Candidate) -> float:
@@ -138,19 +139,32 @@ async def score_meaning(question: Query, candidates: Sequence[Candidate]) -> lis
     ]
 
 
-def pick(best_first: Sequence[Candidate]) -> list[Candidate]:
-    """Return the best, and what comes close to it and says something else."""
+def pick(best_first: Sequence[Candidate], asked: frozenset[str]) -> list[Candidate]:
+    """Return the best, and what comes close to it or completes it, and says something else."""
     picked: list[Candidate] = []
     for candidate in best_first:
         if candidate.words == 0 and candidate.alike < LEAST_ALIKE:
             continue
-        if picked and candidate.score < CLOSE * picked[0].score:
-            break
+        if picked and not (
+            candidate.score >= CLOSE * picked[0].score or completes(candidate, picked, asked)
+        ):
+            continue
         if not any(_same(candidate.sentence, other.sentence) for other in picked):
             picked.append(candidate)
         if len(picked) == MOST:
             break
     return picked
+
+
+def completes(candidate: Candidate, picked: Sequence[Candidate], asked: frozenset[str]) -> bool:
+    """Whether a sentence of the best passage has a word of the question that is still missing.
+
+    The row of a table, say, beside the row with its headings.
+    """
+    missing = asked.difference(*(each.sentence.terms for each in picked))
+    return candidate.passage == picked[0].passage and not missing.isdisjoint(
+        candidate.sentence.terms
+    )
 
 
 def _same(one: Sentence, other: Sentence) -> bool:

@@ -119,3 +119,19 @@ async def test_markers_of_a_document_are_no_citations():
 )
 def test_quotations_are_literal_markdown(text, shown):
     assert literal(text) == shown
+
+
+async def test_the_row_of_a_table_is_quoted_beside_its_headings():
+    table = (
+        "Destination Hotel per night Daily allowance  \nDomestic €110 €32  \n"
+        "London, Paris, Zurich €190 €61  \nRest of the world €160 €52"
+    )
+    text, _ = await answer("What is the daily allowance in London?", passage(1, table))
+    assert "Daily allowance” [1]" in text
+    assert "London, Paris, Zurich €190 €61” [1]" in text
+
+
+async def test_a_heading_is_not_quoted():
+    manual = "## Lighthouse opening hours\n\nThe lighthouse opens at nine."
+    text, _ = await answer("When does the lighthouse open?", passage(1, manual))
+    assert text == "From your documents:\n\n“The lighthouse opens at nine.” [1]"
