@@ -14,6 +14,7 @@ from django.db import connection
 from django.test import Client
 from psycopg import sql
 
+from chat.models import Assistant
 from retrieval.ingestion.spaces import build_index, current_space
 from retrieval.models import (
     Chunk,
@@ -30,6 +31,14 @@ CHUNKS_A_DOCUMENT = 100
 WORDS_A_CHUNK = 150
 DIMENSIONS = 384
 BASELINE = "baseline"
+# What the load tool asks for: the name says how the fake provider answers.
+MODELS = [
+    "fake-n20-d5-f100",
+    "fake-n200-d20-f100",
+    "fake-n500-d0-f50",
+    "fake-n1000-d10-f100",
+    "fake-n5000-d0-f50",
+]
 
 
 @dataclass(frozen=True)
@@ -56,6 +65,7 @@ def load(chunks: int) -> Loaded:
     build_index(space)
     with connection.cursor() as cursor:
         cursor.execute("VACUUM (ANALYZE)")  # as autovacuum does within a minute or two
+    Assistant.objects.create(name="Benchmark", is_default=True, allowed_models=MODELS)
     client = Client()
     client.force_login(User.objects.create_user("reader"))
     return Loaded(

@@ -12,6 +12,7 @@ import asyncio
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -39,6 +40,8 @@ RAMP_SECONDS = 5
 def main() -> None:
     """Measure what was asked for, and print the table."""
     options = arguments()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: sys.exit("Stopped."))
     if not (options.tools / "bench_chat.py").exists():
         sys.exit(f"There are no benchmark tools in {options.tools}. Name their folder: --tools")
     if not (options.tools / "floors" / "channels_app.py").exists() and "floor" in options.systems:
