@@ -36,19 +36,24 @@ class RelayedChannelLayer(InMemoryChannelLayer):
 
     def __init__(self, url: str, **options: Any) -> None:
         super().__init__(**options)
-        self.redis = Redis.from_url(
-            url,
-            socket_connect_timeout=ANSWER_SECONDS,
-            socket_timeout=ANSWER_SECONDS,
-            socket_keepalive=True,
-            retry=Retry(NoBackoff(), 0),
-        )
+        self.url = url
+        self.redis = self.connect()
         # Sites that share a Redis do not hear each other: each has a key of its own.
         self.topic = f"ragsite.{salted_hmac('channel layer', '').hexdigest()[:16]}"
         self.process = PROCESS
         self.listening: asyncio.Task[None] | None = None
         self.heard = asyncio.Event()
         self.lost = False
+
+    def connect(self) -> Redis:
+        """Return a client, which connects when it is used."""
+        return Redis.from_url(
+            self.url,
+            socket_connect_timeout=ANSWER_SECONDS,
+            socket_timeout=ANSWER_SECONDS,
+            socket_keepalive=True,
+            retry=Retry(NoBackoff(), 0),
+        )
 
     async def new_channel(self, prefix: str = "specific.") -> str:
         """Return a channel of this process, and listen to the others from now on."""
@@ -63,9 +68,18 @@ class RelayedChannelLayer(InMemoryChannelLayer):
         said = json.dumps({"from": self.process, "group": group, "message": message})
         try:
             async with asyncio.timeout(ANSWER_SECONDS):
-                await self.redis.publish(self.topic, said)
+                await self.publish(said)
         except (RedisError, OSError, TimeoutError) as error:
             self.note_loss(error)
+
+    async def publish(self, said: str) -> None:
+        """Let Redis pass on a message. Raises RedisError or OSError."""
+        if self.listening and self.listening.get_loop() is asyncio.get_running_loop():
+            await self.redis.publish(self.topic, said)
+            return
+        # A command, whose event loop ends with this call, and connections with it.
+        async with self.connect() as once:
+            await once.publish(self.topic, said)
 
     async def listen(self) -> None:
         """Hand on what other processes say, through times when Redis is away."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 
-from django.conf import settings
 from django.db import connection
 
 logger = logging.getLogger(__name__)
@@ -27,7 +26,7 @@ def room() -> int:
 
 def warn_if_scarce() -> None:
     """Log a warning if the pool of this process may not be filled."""
-    pool: int = settings.DATABASES["default"]["OPTIONS"]["pool"]["max_size"]
+    pool: int = connection.settings_dict["OPTIONS"]["pool"]["max_size"]
     if (free := room()) < pool:
         logger.warning(
             "PostgreSQL takes %d more connections and this process may open %d. Run fewer "

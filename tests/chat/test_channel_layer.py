@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
+from asgiref.sync import async_to_sync
 from pytest_django import Settings
 
 from chat import channel_layer
@@ -105,3 +107,19 @@ async def test_a_process_starts_without_redis(redis: Server) -> None:
     await layer.group_send("towers", MESSAGE)
     assert await layer.hears() == MESSAGE
     await layer.aclose()
+
+
+async def test_a_command_speaks_to_processes_from_a_loop_of_its_own_each_time(
+    two: list[Process], redis: Server
+) -> None:
+    command = Process(redis)
+    command.process = "command"
+
+    def speak() -> None:
+        for number in range(2):
+            async_to_sync(command.group_send)("towers", {"type": str(number)})
+
+    thread = threading.Thread(target=speak)
+    thread.start()
+    assert [(await two[0].hears())["type"] for _ in range(2)] == ["0", "1"]
+    await asyncio.to_thread(thread.join)
