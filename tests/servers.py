@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 import shutil
 import socket
 import subprocess
@@ -129,37 +128,55 @@ class Relay:
         self.target = target
         self.port = free_port()
         self.listener: socket.socket | None = None
-        self.pairs: list[tuple[socket.socket, socket.socket]] = []
+        self.threads: list[threading.Thread] = []
+        self.ends: list[socket.socket] = []
+        self.changing = threading.Lock()
 
     def open(self) -> None:
         """Take connections."""
         self.listener = socket.create_server(("127.0.0.1", self.port))
-        threading.Thread(target=self._accept, args=[self.listener], daemon=True).start()
+        self._run(self._accept, self.listener)
 
     def cut(self) -> None:
         """End all connections, and refuse new ones."""
-        if self.listener:
-            self.listener.shutdown(socket.SHUT_RDWR)
-            self.listener.close()
-            self.listener = None
-        for each in itertools.chain(*self.pairs):
-            with contextlib.suppress(OSError):
-                each.shutdown(socket.SHUT_RDWR)
-            each.close()
-        self.pairs.clear()
+        with self.changing:
+            listener, self.listener = self.listener, None
+            for each in [*self.ends, *([listener] if listener else [])]:
+                shut(each)
+            self.ends.clear()
+        for thread in self.threads:
+            thread.join(START_SECONDS)
+        self.threads.clear()
+
+    def _run(self, target: Callable[..., None], *sockets: socket.socket) -> None:
+        thread = threading.Thread(target=target, args=sockets, daemon=True)
+        self.threads.append(thread)
+        thread.start()
 
     def _accept(self, listener: socket.socket) -> None:
-        with contextlib.suppress(OSError):
+        with listener, contextlib.suppress(OSError):
             while True:
                 client, _ = listener.accept()
                 server = socket.create_connection(("127.0.0.1", self.target))
-                self.pairs.append((client, server))
-                for pair in ((client, server), (server, client)):
-                    threading.Thread(target=self._pass_on, args=pair, daemon=True).start()
+                with self.changing:
+                    self.ends += [client, server]
+                    if self.listener is None:
+                        shut(client)
+                        shut(server)
+                    self._run(self._pass_on, client, server)
+                    self._run(self._pass_on, server, client)
 
     @staticmethod
     def _pass_on(source: socket.socket, target: socket.socket) -> None:
-        with contextlib.suppress(OSError):
-            while part := source.recv(65536):
-                target.sendall(part)
-            target.shutdown(socket.SHUT_WR)
+        """Pass on what comes; the other direction's thread closes the other end."""
+        with source:
+            with contextlib.suppress(OSError):
+                while part := source.recv(65536):
+                    target.sendall(part)
+            shut(target)
+
+
+def shut(end: socket.socket) -> None:
+    """End a connection in both directions, whoever waits on it."""
+    with contextlib.suppress(OSError):
+        end.shutdown(socket.SHUT_RDWR)
