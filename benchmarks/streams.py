@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,6 +29,8 @@ from benchmarks import report, servers, sockets
 from ragsite import postgres
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from benchmarks.corpus import Loaded
     from benchmarks.servers import Server
 
@@ -98,7 +100,7 @@ def measure_all(options: argparse.Namespace, state: Path) -> dict[str, Any]:
         loaded = load(options.chunks)
         say(f"{options.chunks:,} chunks loaded in {time.monotonic() - began:.0f} s")
         for name in options.systems:
-            server = {
+            server: Callable[[], AbstractContextManager[Server]] = {
                 "floor": lambda: servers.floor(options.tools, state, api),
                 "baseline": lambda: servers.baseline(options.tools, state, api, loaded.baseline),
                 "product": lambda: servers.product(state, uvicorn=False),
