@@ -107,8 +107,6 @@ DATABASES["default"] |= {
     "CONN_MAX_AGE": 0,
     # A connection that PostgreSQL closed, by a restart, is found before it is used.
     "CONN_HEALTH_CHECKS": True,
-    # A connection that PostgreSQL closed, by a restart, is found before it is used.
-    "CONN_HEALTH_CHECKS": True,
     # Processes x pools must stay well below PostgreSQL's max_connections (100).
     "OPTIONS": {"pool": {"min_size": 0, "max_size": 10, "timeout": 10}},
 }
