@@ -12,6 +12,7 @@ from contextlib import aclosing, suppress
 from typing import Any, cast
 from uuid import UUID
 
+from autobahn.exception import Disconnected
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.contrib.auth.models import User
 from django.utils.translation import gettext
@@ -196,6 +197,8 @@ class ChatConsumer(AsyncWebsocketConsumer):
             await self.send_frame(
                 Error(code=refused.code, message=refused.message, recoverable=False)
             )
+        except Disconnected:
+            pass  # the page is gone; Daphne is about to say so
         except Exception:  # the outermost edge of this task
             logger.exception("Run %s: could not be followed", run)
             message = gettext("The connection to this answer was lost. Reload the page.")

@@ -107,7 +107,7 @@ def test_the_sidebar_stays_closed(page: Page) -> None:
 def test_signing_out_ends_the_session(page: Page) -> None:
     page.get_by_role("button", name="ada").click()
     page.get_by_role("button", name="Sign out").click()
-    page.wait_for_url("**/accounts/login/")
+    page.wait_for_url("**/accounts/login/**")
 
 
 def test_a_page_whose_session_ended_leads_to_sign_in(page: Page, run: Run) -> None:

@@ -33,6 +33,12 @@ def ask(page: Page, text: str) -> None:
     page.get_by_role("button", name="Send").click()
 
 
+def armed(page: Page) -> None:
+    """Wait until Stop is no longer deaf to the second click of a double click on Send."""
+    now = page.evaluate("performance.now()")
+    page.wait_for_function("since => performance.now() - since > 400", arg=now)
+
+
 def state(page: Page, name: str) -> None:
     expect(page.locator("#chat")).to_have_attribute("data-state", name, timeout=30_000)
 
@@ -118,6 +124,7 @@ def test_stop_closes_the_provider_and_keeps_what_was_written(writing: Page, held
     request = held.wait_for_request()
     before = request.tokens
     expect(page.locator(".cursor")).to_be_visible()
+    armed(page)
     pressed = time.monotonic()
     page.get_by_role("button", name="Stop").click()
     assert request.closed.result(5) - pressed < 1
@@ -156,6 +163,7 @@ def test_a_second_tab_sees_what_is_asked_on_the_first(writing: Page, held: Provi
     second = writing.context.new_page()
     second.goto(writing.url)
     state(second, "streaming")
+    armed(writing)
     writing.get_by_role("button", name="Stop").click()
     for page in (writing, second):
         state(page, "cancelled")
