@@ -8,7 +8,6 @@ from functools import cache
 from pathlib import Path
 
 import Stemmer
-from kreuzberg import ExtractionConfig, LanguageDetectionConfig, extract_bytes_sync
 
 from retrieval.text.folding import fold
 
@@ -62,20 +61,6 @@ ISO_639_1 = {
     "srp": "sr", "swe": "sv", "tam": "ta", "tel": "te", "tha": "th", "tur": "tr", "ukr": "uk",
     "urd": "ur", "vie": "vi", "yid": "yi",
 }  # fmt: skip
-DETECTION_CHARS = 4000
-MIN_CONFIDENCE = 0.3
-
-
-def detect(text: str) -> str:
-    """Return the ISO 639-1 code of the language most of `text` is in, or "" if none is likely."""
-    sample = text[:DETECTION_CHARS].strip()
-    if not sample:
-        return ""
-    config = ExtractionConfig(
-        language_detection=LanguageDetectionConfig(enabled=True, min_confidence=MIN_CONFIDENCE)
-    )
-    found = extract_bytes_sync(sample.encode(), "text/plain", config).detected_languages
-    return normalise(found[0]) if found else ""
 
 
 def normalise(code: str) -> str:

@@ -1,4 +1,4 @@
-"""Languages: detecting, naming, stemming."""
+"""Languages: naming, guessing, stemming."""
 
 from __future__ import annotations
 
@@ -6,22 +6,6 @@ import pytest
 
 from retrieval.text import language
 from retrieval.text.terms import words
-
-
-@pytest.mark.parametrize(
-    ("text", "code"),
-    [
-        ("The pump must be filled with oil before it is started for the first time.", "en"),
-        ("Die Pumpe muss mit Öl gefüllt werden, bevor sie zum ersten Mal gestartet wird.", "de"),
-        ("泵在首次启动之前必须加满油。", "zh"),
-        ("يجب ملء المضخة بالزيت قبل تشغيلها لأول مرة.", "ar"),
-        ("", ""),
-        ("  \n", ""),
-    ],
-)
-def test_detect(text: str, code: str) -> None:
-    """A sentence's language is found, and none in nothing."""
-    assert language.detect(text) == code
 
 
 @pytest.mark.parametrize(
