@@ -148,6 +148,13 @@ class Relay:
             thread.join(START_SECONDS)
         self.threads.clear()
 
+    def drop(self) -> None:
+        """End all connections; new ones are taken."""
+        with self.changing:
+            for each in self.ends:
+                shut(each)
+            self.ends.clear()
+
     def _run(self, target: Callable[..., None], *sockets: socket.socket) -> None:
         thread = threading.Thread(target=target, args=sockets, daemon=True)
         self.threads.append(thread)
