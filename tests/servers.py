@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -66,9 +67,20 @@ class Server:
         self.process = subprocess.Popen(self.command, stdout=subprocess.DEVNULL)
         wait_until(lambda: listens(self.port), f"{self.command[0]} listens")
 
+    def freeze(self) -> None:
+        """Let it accept connections, and never answer."""
+        assert self.process
+        self.process.send_signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """Let it go on where it was frozen."""
+        assert self.process
+        self.process.send_signal(signal.SIGCONT)
+
     def stop(self) -> None:
         """End it, and return when it has ended."""
         if self.process:
+            self.thaw()
             self.process.terminate()
             self.process.wait(START_SECONDS)
             self.process = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
+import time
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -98,6 +99,59 @@ async def test_processes_hear_each_other_again_when_redis_is_back(
     await asyncio.wait_for(other.heard.wait(), 10)
     await one.group_send("towers", {"type": "back"})
     assert await other.hears() == {"type": "back"}
+
+
+async def test_a_redis_that_accepts_but_never_answers_holds_nobody_up_and_is_told_once(
+    two: list[Process], redis: Server, caplog: pytest.LogCaptureFixture
+) -> None:
+    one, other = two
+    redis.freeze()
+    with caplog.at_level(logging.WARNING):
+        started = time.monotonic()
+        for _ in range(20):
+            await one.group_send("towers", MESSAGE)
+            assert await one.hears() == MESSAGE
+        assert time.monotonic() - started < channel_layer.ANSWER_SECONDS
+        for layer in two:
+            await asyncio.wait_for(layer.missed.wait(), 10)
+        for _ in range(2):  # it has tried again, in vain
+            two[0].missed.clear()
+            await asyncio.wait_for(two[0].missed.wait(), 10)
+    assert sum("Redis is away" in line for line in caplog.messages) == len(two)
+    assert "Redis is back" not in caplog.messages
+    redis.thaw()
+    for layer in two:
+        await asyncio.wait_for(layer.heard.wait(), 10)
+    await one.group_send("towers", {"type": "back"})
+    while (said := await other.hears()) == MESSAGE:
+        pass  # what Redis had taken in before it was frozen
+    assert said == {"type": "back"}
+
+
+async def test_a_command_does_not_wait_for_a_redis_that_never_answers(redis: Server) -> None:
+    redis.freeze()
+    command = Process(redis)
+    started = time.monotonic()
+    await command.group_send("towers", MESSAGE)
+    assert time.monotonic() - started < channel_layer.ANSWER_SECONDS + 1
+    assert command.lost
+
+
+async def test_a_process_ends_at_once_though_redis_never_answers(
+    two: list[Process], redis: Server
+) -> None:
+    redis.freeze()
+    await two[0].group_send("towers", MESSAGE)
+    started = time.monotonic()
+    await two[0].aclose()
+    assert time.monotonic() - started < channel_layer.ANSWER_SECONDS + 1
+
+
+async def test_what_was_said_right_before_the_end_is_heard(two: list[Process]) -> None:
+    one, other = two
+    await one.group_send("towers", MESSAGE)
+    await one.aclose()
+    assert await other.hears() == MESSAGE
 
 
 async def test_a_process_starts_without_redis(redis: Server) -> None:

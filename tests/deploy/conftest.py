@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -37,6 +38,7 @@ class Web:
 
     environ: dict[str, str]
     port: int
+    log: Path
     process: subprocess.Popen[bytes] = field(init=False)
 
     @property
@@ -45,10 +47,15 @@ class Web:
 
     def start(self) -> None:
         """Start it, and return when it is healthy."""
-        self.process = subprocess.Popen(
-            [sys.executable, "manage.py", "web"], cwd=ROOT, env=self.environ
-        )
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "manage.py", "web"], cwd=ROOT, env=self.environ, stderr=log
+            )
         wait_until_up(self.url, self.process)
+
+    def logged(self) -> str:
+        """Return what it has logged."""
+        return self.log.read_text()
 
     def end(self) -> None:
         """End it whatever state it is in."""
@@ -99,7 +106,9 @@ def model() -> Iterator[Provider]:
 
 
 @pytest.fixture
-def start_web(transactional_db: None, model: Provider) -> Iterator[Callable[..., Web]]:
+def start_web(
+    transactional_db: None, model: Provider, tmp_path: Path
+) -> Iterator[Callable[..., Web]]:
     """Return a function that starts a web process, with settings of its own."""
     started: list[Web] = []
 
@@ -110,7 +119,7 @@ def start_web(transactional_db: None, model: Provider) -> Iterator[Callable[...,
         if database_port:
             own = f":{connection.settings_dict['PORT']}/"
             environ["DATABASE_URL"] = environ["DATABASE_URL"].replace(own, f":{database_port}/")
-        web = Web(environ, port)
+        web = Web(environ, port, tmp_path / f"{port}.log")
         started.append(web)
         web.start()
         return web
@@ -118,6 +127,7 @@ def start_web(transactional_db: None, model: Provider) -> Iterator[Callable[...,
     yield start
     for web in started:
         web.end()
+        sys.stderr.write(web.logged())  # pytest shows it where a test fails
     # Nobody works any more on what was being answered when its process ended.
     Run.objects.filter(state__in=ACTIVE).update(state=RunState.INTERRUPTED)
     wait_until_at_rest()

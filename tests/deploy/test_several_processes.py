@@ -12,6 +12,7 @@ from collections.abc import Callable
 import httpx
 import pytest
 from django.conf import settings
+from redis import Redis
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from retrieval.models import Document
@@ -58,9 +59,9 @@ def test_a_tab_at_one_sees_what_is_asked_at_the_other(
     first.send(type="stop")
     first.until("done")
     second.send(type="watch", conversation=started["conversation"])
-    model.release(1)
     wait_until_watching(second)
     asked = first.ask("And who built the tower?", conversation=started["conversation"])
+    model.release(1)
     assert second.until("status")["run"] == asked["run"]
     second.until("citation")
     second.send(type="stop", run=asked["run"])
@@ -73,21 +74,24 @@ def wait_until_watching(page: Page) -> None:
     assert page.until("error")["code"] == "not_found"
 
 
+@pytest.mark.parametrize("how", ["ended", "hanging"])
 def test_losing_redis_in_mid_answer_changes_nothing_in_a_process(
-    webs: list[Web], visit: Visit, model: Provider, redis: Server
+    webs: list[Web], visit: Visit, model: Provider, redis: Server, how: str
 ) -> None:
     first, second = (visit(web.port) for web in webs)
     tab = visit(webs[0].port)
     started = first.ask()
     model.release(1)
     first.until("citation")
-    redis.stop()
+    redis.stop() if how == "ended" else redis.freeze()
     model.release(1)
     first.until("citation")
     first.send(type="stop")
     assert first.until("done", "error")["finish_reason"] == "cancelled"
+    model.wait_for_request().closed.result(10)
     tab.send(type="watch", conversation=started["conversation"])
     wait_until_watching(tab)
+    asked = time.monotonic()
     model.release(1)
     again = first.ask("And who built the tower?", conversation=started["conversation"])
     first.until("citation")
@@ -97,7 +101,41 @@ def test_losing_redis_in_mid_answer_changes_nothing_in_a_process(
     second.until("citation")
     second.send(type="stop", run=again["run"])
     assert first.until("done", "error")["finish_reason"] == "cancelled"
+    assert time.monotonic() - asked < 5
     assert visit(webs[0].port).ask()["stage"] == "queued"
+
+
+@pytest.mark.parametrize("how", ["ended", "hanging"])
+def test_when_redis_is_back_processes_hear_each_other_again(
+    webs: list[Web], visit: Visit, model: Provider, redis: Server, how: str
+) -> None:
+    first, second = (visit(web.port) for web in webs)
+    started = first.ask()
+    redis.stop() if how == "ended" else redis.freeze()
+    first.send(type="stop")
+    first.until("done")
+    wait_until(
+        lambda: all("Redis is away" in web.logged() for web in webs),
+        "the processes know that it is away",
+    )
+    redis.start() if how == "ended" else redis.thaw()
+    wait_until(lambda: listeners(redis) == len(webs), "the processes listen again")
+    second.send(type="watch", conversation=started["conversation"])
+    wait_until_watching(second)
+    asked = first.ask("And who built the tower?", conversation=started["conversation"])
+    assert second.until("status")["run"] == asked["run"]
+    first.send(type="stop")
+    first.until("done")
+    for web in webs:
+        wait_until(lambda log=web.logged: "Redis is back" in log(), "it tells that Redis is back")
+        assert web.logged().count("Redis is away") == 1
+
+
+def listeners(redis: Server) -> int:
+    """Return how many processes are subscribed to what the site says."""
+    with Redis(port=redis.port, socket_timeout=5, decode_responses=True) as client:
+        topics = client.pubsub_channels("ragsite.*")
+        return sum(count for _, count in client.pubsub_numsub(*topics)) if topics else 0
 
 
 def test_through_nginx_pages_sockets_and_uploads_work(
