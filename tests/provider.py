@@ -11,6 +11,7 @@ import asyncio
 import base64
 import itertools
 import json
+import ssl
 import threading
 import time
 import zlib
@@ -18,11 +19,17 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 from aiohttp import web
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
 
 WAIT_SECONDS = 20.0
 DIMENSIONS = 64
@@ -80,7 +87,9 @@ class Request:
 class Provider:
     """The server. Its methods may be called from any thread."""
 
-    def __init__(self) -> None:
+    def __init__(self, tls: ssl.SSLContext | None = None) -> None:
+        """Speak TLS with that context, plain HTTP without one."""
+        self.tls = tls
         self.requests: list[Request] = []
         self.answers: deque[Answer] = deque()
         self.default = Answer()
@@ -105,7 +114,8 @@ class Provider:
     @property
     def root(self) -> str:
         """The address, as `COHERE_BASE_URL` wants it."""
-        return f"http://127.0.0.1:{self._port.result(WAIT_SECONDS)}"
+        scheme = "https" if self.tls else "http"
+        return f"{scheme}://127.0.0.1:{self._port.result(WAIT_SECONDS)}"
 
     @property
     def url(self) -> str:
@@ -157,7 +167,7 @@ class Provider:
         app.router.add_post("/rerank", self._rerank)
         runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=0)
         await runner.setup()
-        site = web.TCPSite(runner, "127.0.0.1", 0)
+        site = web.TCPSite(runner, "127.0.0.1", 0, ssl_context=self.tls)
         await site.start()
         self._port.set_result(runner.addresses[0][1])
         await self._stopping.wait()
@@ -382,6 +392,30 @@ def embed(text: str, dimensions: int | None = None) -> np.ndarray[Any, np.dtype[
 def provider() -> Iterator[Provider]:
     """A provider that listens, and stops after the test."""
     server = Provider()
+    server.start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def untrusted_provider(tmp_path: Path) -> Iterator[Provider]:
+    """A provider whose certificate is its own, which nobody trusts."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
+    now = datetime.now(UTC)
+    certificate = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .sign(key, hashes.SHA256())
+    )
+    pem, without = serialization.Encoding.PEM, serialization.NoEncryption()
+    kept = key.private_bytes(pem, serialization.PrivateFormat.PKCS8, without)
+    file = tmp_path / "certificate.pem"
+    file.write_bytes(kept + certificate.public_bytes(pem))
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(file)
+    server = Provider(tls)
     server.start()
     yield server
     server.stop()
