@@ -1,0 +1,152 @@
+"""PostgreSQL takes no more writes in the middle of an answer: a full disk, a read-only server."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable
+
+import psycopg
+import pytest
+from asgiref.sync import sync_to_async
+from django.contrib.auth.models import User
+from django.db import connection, connections
+
+from chat import runs
+from chat.frames import Ask, Done, Frame
+from chat.models import Run
+from retrieval.models import Chunk
+from tests.fakes import ScriptedGenerator
+
+TABLES = ("run", "runframe", "message", "citation", "candidate", "conversation")
+# What a full disk and a read-only server say, said by a trigger.
+FULL = """
+CREATE FUNCTION refuse_writing() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+  RAISE EXCEPTION 'could not extend file: secret detail' USING ERRCODE = '{code}';
+END $$;
+"""
+TRIGGER = """
+CREATE TRIGGER full_disk BEFORE INSERT OR UPDATE ON chat_{table}
+FOR EACH ROW EXECUTE FUNCTION refuse_writing();
+"""
+FREE = "DROP FUNCTION IF EXISTS refuse_writing() CASCADE"
+SECONDS = 20.0
+
+
+class Disk:
+    """The disk of the test's database, as far as conversations are concerned."""
+
+    def __init__(self, code: str) -> None:
+        self.code = code
+
+    async def fill(self) -> None:
+        """Have PostgreSQL refuse what it refuses when its disk is full."""
+        full = FULL.format(code=self.code)
+        await self.execute(full + "".join(TRIGGER.format(table=table) for table in TABLES))
+
+    async def free(self) -> None:
+        """Let it write again."""
+        await self.execute(FREE)
+
+    async def execute(self, statements: str) -> None:
+        known = {**connection.get_connection_params(), "autocommit": True}
+        known = {name: value for name, value in known.items() if name in CONNECT}
+        async with await psycopg.AsyncConnection.connect(**known) as session:
+            await session.execute(statements)
+
+
+CONNECT = ("host", "port", "user", "password", "dbname", "autocommit")
+
+
+@pytest.fixture(params=["disk_full", "read_only_sql_transaction"])
+async def disk(transactional_db: None, request: pytest.FixtureRequest) -> AsyncIterator[Disk]:
+    disk = Disk(request.param)
+    yield disk
+    await disk.free()
+
+
+async def stored(until: Callable[[Run], bool]) -> Run:
+    """Return the run with its answer as soon as what is stored is so."""
+    async with asyncio.timeout(SECONDS):
+        while True:
+            run = await Run.objects.select_related("answer").alatest("created_at")
+            if until(run):
+                return run
+            await asyncio.sleep(0.05)
+
+
+class Reader:
+    """Somebody who reads a run."""
+
+    def __init__(self, user: User, run: Run) -> None:
+        self.frames: list[Frame] = []
+        self.task = asyncio.create_task(self.read(user, run))
+
+    async def read(self, user: User, run: Run) -> None:
+        async for frame in runs.follow(user, run.id):
+            self.frames.append(frame)
+
+    async def whole(self) -> list[Frame]:
+        """Return all frames, up to the end."""
+        await asyncio.wait_for(self.task, SECONDS)
+        return self.frames
+
+    @property
+    def text(self) -> str:
+        return "".join(frame.text for frame in self.frames if frame.type == "token")
+
+
+@pytest.fixture
+async def half(
+    user: User, tower: Chunk, generator: ScriptedGenerator
+) -> AsyncIterator[tuple[Run, Reader, asyncio.Event]]:
+    """Return a run whose first sentence is stored, its reader, and what lets it go on."""
+    go_on = asyncio.Event()
+    generator.script = ["It is 96 m high [1]. ", go_on, "Anna Berg built it [1]. ", "Long ago."]
+    run = await runs.start(user, Ask(type="ask", text="How high is the tower?", id="q1"))
+    reader = Reader(user, run)
+    await stored(lambda found: found.answer.text.count("[1]") == 1)
+    yield run, reader, go_on
+    go_on.set()
+    await asyncio.gather(*runs._tasks)
+    # The thread of asgiref that ran this test's queries keeps its connection otherwise.
+    await sync_to_async(connections.close_all)()
+
+
+TEXT = "It is 96 m high [1]. Anna Berg built it [1]. Long ago."
+
+
+async def test_who_reads_gets_the_answer_to_its_end(
+    half: tuple[Run, Reader, asyncio.Event], disk: Disk, caplog: pytest.LogCaptureFixture
+) -> None:
+    run, reader, go_on = half
+    await disk.fill()
+    with caplog.at_level(logging.ERROR):
+        go_on.set()
+        frames = await reader.whole()
+    assert isinstance(frames[-1], Done)
+    assert frames[-1].answer == reader.text == TEXT
+    assert [frame.seq for frame in frames] == list(range(1, len(frames) + 1))
+    assert any(str(run.id) in message for message in caplog.messages)
+    await disk.free()
+
+
+async def test_its_conversation_takes_the_next_question_when_there_is_room_again(
+    half: tuple[Run, Reader, asyncio.Event], disk: Disk, user: User, generator: ScriptedGenerator
+) -> None:
+    run, reader, go_on = half
+    await disk.fill()
+    go_on.set()
+    await reader.whole()
+    await disk.free()
+    generator.script = ["Yes."]
+    again = Ask(type="ask", text="Really?", conversation=run.conversation_id)
+    async with asyncio.timeout(SECONDS):
+        while True:
+            try:
+                second = await runs.start(user, again)
+                break
+            except runs.RunRefused as refused:
+                assert refused.code == "busy"
+                await asyncio.sleep(0.05)
+    assert (await Reader(user, second).whole())[-1].type == "done"
