@@ -89,12 +89,23 @@ def use(state: Path) -> None:
     with contextlib.ExitStack() as stack:
         users = stack.enter_context((folder / "users.lock").open("a"))
         fcntl.flock(users, fcntl.LOCK_SH)
-        with _locked(folder / "start.lock"):
-            if not _running(folder):
-                _start(folder, state)
+        keep_running(state)
         stack.pop_all()
     _held[state] = users
     atexit.register(release, state)
+
+
+def keep_running(state: Path) -> bool:
+    """Start the server if it does not run, or not any more; return whether that was so.
+
+    Raises PostgresError if it cannot start.
+    """
+    folder = _folder(state)
+    with _locked(folder / "start.lock"):
+        if _running(folder):
+            return False
+        _start(folder, state)
+        return True
 
 
 def release(state: Path) -> None:

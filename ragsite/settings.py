@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
@@ -111,6 +112,8 @@ DATABASES["default"] |= {
     "OPTIONS": {"pool": {"min_size": 0, "max_size": 10, "timeout": 10}},
 }
 EMBEDDED_POSTGRES = not DATABASE_URL
+# Starts the embedded server if it has ended, and returns whether it had.
+KEEP_POSTGRES = partial(postgres.keep_running, STATE_DIR) if EMBEDDED_POSTGRES else None
 # Threads that run the ORM for sockets and runs; fewer than the pool has connections.
 DATABASE_THREADS = 8
 

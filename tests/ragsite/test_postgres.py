@@ -5,6 +5,7 @@ import socket
 import stat
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import psutil
@@ -14,9 +15,11 @@ import pytest
 from ragsite import postgres
 from ragsite.environment import BASE_DIR
 from ragsite.state import is_root, open_to_others
+from tests.servers import wait_until
 
 HOLD = """
 import sys
+import time
 from pathlib import Path
 from ragsite import postgres
 postgres.use(Path(sys.argv[1]))
@@ -100,6 +103,34 @@ def test_a_killed_server_is_started_again_though_its_number_was_given_away(state
     pid_file.write_text(f"{os.getpid()}\n{pid_file.parent}\n0\n")
     postgres.use(state)
     connect(state).close()
+
+
+def test_a_server_that_is_killed_while_it_is_used_runs_again_at_the_same_address(
+    state: Path,
+) -> None:
+    postgres.use(state)
+    with connect(state) as connection:
+        connection.execute("CREATE TABLE kept AS SELECT 42 AS answer")
+    assert postgres.keep_running(state) is False
+    port, killed = postgres.database(state)["PORT"], server(state)
+    killed.kill()
+    wait_until(lambda: not postgres._running(state / "postgres"), "it has ended")
+    assert keep_running(state)
+    assert server(state).pid != killed.pid
+    assert postgres.database(state)["PORT"] == port
+    with connect(state) as connection:
+        assert connection.execute("SELECT answer FROM kept").fetchone() == (42,)
+
+
+def keep_running(state: Path) -> bool:
+    """Have the server started again; what is left of the killed one may need a moment to end."""
+    deadline = time.monotonic() + 20
+    while True:
+        try:
+            return postgres.keep_running(state)
+        except postgres.PostgresError:
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
 
 
 def test_an_installation_that_was_cut_short_is_made_anew(state: Path) -> None:

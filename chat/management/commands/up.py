@@ -34,7 +34,7 @@ class Command(ReadyCommand):
         admin = administrator()
         connection.close()
         cast("Any", connection).close_pool()  # nothing is asked from here on
-        supervisor = Supervisor(settings.WEB_HOST, settings.WEB_PORT)
+        supervisor = Supervisor(settings.WEB_HOST, settings.WEB_PORT, settings.KEEP_POSTGRES)
         status = asyncio.run(supervisor.run(lambda: self.announce(admin)))
         if status is not None:
             raise CommandError(f"The web server ended with status {status}; see above.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import selectors
@@ -14,6 +15,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import psutil
 import pytest
 from django.conf import settings
@@ -53,12 +55,34 @@ class Site:
         printed = read_until(self.process, re.compile(rb"Set another password: .*\n"))
         return printed.decode()
 
+    def child(self, command: str) -> psutil.Process | None:
+        """Return the process that runs a command of the site, None while there is none."""
+        assert self.process is not None
+        for child in psutil.Process(self.process.pid).children(recursive=True):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                if command in child.cmdline():
+                    return child
+        return None
+
+    def postgres(self) -> psutil.Process | None:
+        """Return the server of the site's database, None while there is none."""
+        pid_file = self.state / "postgres" / "data" / "postmaster.pid"
+        with contextlib.suppress(psutil.NoSuchProcess, FileNotFoundError, ValueError):
+            return psutil.Process(int(pid_file.read_text().partition("\n")[0]))
+        return None
+
+    def is_healthy(self) -> bool:
+        """Whether the site can be reached, and reaches its database."""
+        with contextlib.suppress(httpx.HTTPError):
+            return httpx.get(f"{self.address}healthz", timeout=15).status_code == 200
+        return False
+
     def processes(self) -> list[psutil.Process]:
         """Return every process of the running site, PostgreSQL's included."""
         assert self.process is not None
-        pid_file = self.state / "postgres" / "data" / "postmaster.pid"
-        roots = [psutil.Process(self.process.pid)]
-        roots.append(psutil.Process(int(pid_file.read_text().splitlines()[0])))
+        postgres = self.postgres()
+        assert postgres is not None
+        roots = [psutil.Process(self.process.pid), postgres]
         return [*roots, *(child for root in roots for child in root.children(recursive=True))]
 
     def end(self, number: signal.Signals) -> list[psutil.Process]:

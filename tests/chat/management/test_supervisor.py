@@ -7,15 +7,16 @@ import os
 import signal
 import socket
 import sys
+import threading
 from asyncio.subprocess import Process
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 
 import psutil
 import pytest
 from pytest_django import Settings
 
 from chat.management import supervisor
-from chat.management.supervisor import Supervisor
+from chat.management.supervisor import Pause, Supervisor
 
 LISTEN = """
 import signal, socket, sys
@@ -29,6 +30,7 @@ signal.signal(signal.SIGINT, signal.SIG_IGN)
 with socket.create_server(("127.0.0.1", int(sys.argv[1]))):
     signal.pause()
 """
+PAUSE = "import signal; signal.pause()"
 TELLS_SIGNAL = """
 import signal, socket, sys
 for number in (signal.SIGINT, signal.SIGTERM):
@@ -41,10 +43,13 @@ with socket.create_server(("127.0.0.1", int(sys.argv[1]))):
 class Scripted(Supervisor):
     """Runs Python programs in place of the site's commands."""
 
-    def __init__(self, web: str, worker: str) -> None:
+    def __init__(
+        self, web: str, worker: str, keep_database: Callable[[], bool] | None = None
+    ) -> None:
         with socket.create_server(("127.0.0.1", 0)) as free:
-            super().__init__("127.0.0.1", free.getsockname()[1])
+            super().__init__("127.0.0.1", free.getsockname()[1], keep_database)
         self.programs = {"web": web, "worker": worker}
+        self.webs: asyncio.Queue[Process] = asyncio.Queue()
         self.workers: asyncio.Queue[Process] = asyncio.Queue()
 
     async def start(self, *arguments: str) -> Process:
@@ -53,8 +58,8 @@ class Scripted(Supervisor):
             sys.executable, "-c", self.programs[arguments[0]], port, start_new_session=True
         )
         self.processes.add(process)
-        if arguments[0] == "worker":
-            self.workers.put_nowait(process)
+        started = {"web": self.webs, "worker": self.workers}[arguments[0]]
+        started.put_nowait(process)
         return process
 
 
@@ -76,11 +81,103 @@ async def test_a_signal_ends_all_processes() -> None:
     assert not any(psutil.pid_exists(pid) for pid in pids)
 
 
-async def test_the_end_of_the_web_server_ends_the_site_with_its_status() -> None:
+async def test_a_web_server_that_never_listens_ends_the_site_with_its_status() -> None:
     announced: list[bool] = []
     site = Scripted("raise SystemExit(3)", LISTEN)
     assert await site.run(lambda: announced.append(True)) == 3
     assert not announced
+    assert site.webs.qsize() == 1
+
+
+async def test_a_web_server_that_is_killed_is_started_again_and_the_rest_goes_on(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(supervisor, "RESTART_SECONDS", (0.0, 30.0))
+    announced: list[bool] = []
+    site = Scripted(LISTEN, PAUSE)
+    running = asyncio.create_task(site.run(lambda: announced.append(True)))
+    first, worker = await site.webs.get(), await site.workers.get()
+    first.kill()
+    second = await site.webs.get()
+    assert "was ended by SIGKILL" in caplog.text
+    assert worker.returncode is None
+    assert site.workers.empty()
+    os.kill(os.getpid(), signal.SIGTERM)
+    assert await running is None
+    assert announced == [True]
+    assert not any(psutil.pid_exists(process.pid) for process in (second, worker))
+
+
+async def test_a_web_server_that_ends_soon_each_time_is_given_up_with_its_status(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(supervisor, "RESTART_SECONDS", (0.0, 30.0))
+    site = Scripted(LISTEN, PAUSE)
+    running = asyncio.create_task(site.run(lambda: None))
+    worker = await site.workers.get()
+    site.programs["web"] = "raise SystemExit(3)"
+    (await site.webs.get()).kill()
+    assert await running == 3
+    assert site.webs.qsize() == supervisor.QUICK_ENDS - 1
+    assert worker.returncode is not None
+
+
+async def test_one_that_lasted_is_never_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(supervisor, "RESTART_SECONDS", (0.0, 0.0))
+    site = Scripted(LISTEN, PAUSE)
+    running = asyncio.create_task(site.run(lambda: None))
+    await site.workers.get()
+    for _ in range(supervisor.QUICK_ENDS + 1):
+        (await site.webs.get()).kill()
+    await site.webs.get()
+    os.kill(os.getpid(), signal.SIGTERM)
+    assert await running is None
+
+
+async def test_the_pause_grows_while_it_ends_soon_and_has_a_limit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    waits: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        waits.append(seconds)
+
+    monkeypatch.setattr(asyncio, "sleep", sleep)
+    pause = Pause()
+    for _ in range(7):
+        pause.note_end()
+        await pause.wait()
+    assert waits == [1, 2, 4, 8, 16, 30, 30]
+    pause.started -= supervisor.RESTART_SECONDS[1]
+    pause.note_end()
+    await pause.wait()
+    assert waits[-1] == 1
+
+
+async def test_the_database_is_looked_at_and_what_fails_is_tried_again(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(supervisor, "RESTART_SECONDS", (0.0, 0.0))
+    monkeypatch.setattr(supervisor, "LOOK_SECONDS", 0.0)
+    looks: list[bool | Exception] = [False, OSError("No space"), True]
+    looked = threading.Event()
+
+    def look() -> bool:
+        if not looks:
+            looked.set()
+            return False
+        found = looks.pop(0)
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    site = Scripted(LISTEN, PAUSE, look)
+    running = asyncio.create_task(site.run(lambda: None))
+    await site.workers.get()
+    assert await asyncio.to_thread(looked.wait, 10)
+    os.kill(os.getpid(), signal.SIGTERM)
+    assert await running is None
+    assert caplog.text.index("cannot be started") < caplog.text.index("it runs again")
 
 
 async def test_a_worker_that_ends_is_started_again(
@@ -101,7 +198,7 @@ async def test_a_process_that_does_not_end_is_killed(
 ) -> None:
     monkeypatch.setattr(supervisor, "END_SECONDS", 0.1)
     settings.DRAIN_SECONDS = 0
-    site = Scripted(STUBBORN, "import signal; signal.pause()")
+    site = Scripted(STUBBORN, PAUSE)
     running = asyncio.create_task(site.run(lambda: None))
     await site.workers.get()
     os.kill(os.getpid(), signal.SIGINT)
@@ -113,7 +210,7 @@ async def test_a_process_that_does_not_end_is_killed(
     ("sent", "received"), [(signal.SIGINT, 2), (signal.SIGHUP, 2), (signal.SIGTERM, 15)]
 )
 async def test_the_web_server_is_told_whether_there_is_time(sent: int, received: int) -> None:
-    site = Scripted(TELLS_SIGNAL, "import signal; signal.pause()")
+    site = Scripted(TELLS_SIGNAL, PAUSE)
     running = asyncio.create_task(site.run(lambda: None))
     await site.workers.get()
     os.kill(os.getpid(), sent)

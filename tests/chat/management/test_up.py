@@ -8,14 +8,16 @@ from __future__ import annotations
 import contextlib
 import re
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import httpx
+import psutil
 import pytest
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
-from tests.chat.management.conftest import Site
+from tests.chat.management.conftest import START_SECONDS, Site
+from tests.servers import wait_until
 
 PASSWORD = re.compile(r"Password: (\S+)")
 
@@ -85,6 +87,38 @@ def test_a_port_in_use_is_refused_and_says_which_setting_to_change(
     assert second.returncode == 1
     assert f"Port {site.port} is used" in output.decode()
     assert "PORT=" in output.decode()
+
+
+def kill_and_wait(find: Callable[[], psutil.Process | None]) -> None:
+    """Kill a process as soon as it is there, and return when another is in its place."""
+    wait_until(find, "it runs", START_SECONDS)
+    killed = find()
+    assert killed is not None
+    killed.kill()
+    wait_until(lambda: find() not in (None, killed), "another one runs", START_SECONDS)
+
+
+def test_a_web_server_that_is_killed_is_started_again(site: Site, password: str) -> None:
+    kill_and_wait(lambda: site.child("web"))
+    wait_until(site.is_healthy, "it serves", START_SECONDS)
+    with signed_in(site, password) as client:
+        assert client.get("/admin/").status_code == 200
+
+
+def test_a_worker_that_is_killed_is_started_again(site: Site, printed: str) -> None:
+    kill_and_wait(lambda: site.child("worker"))
+    assert site.is_healthy()
+
+
+def test_a_database_that_is_killed_is_started_again_and_the_web_server_goes_on(
+    site: Site, password: str
+) -> None:
+    web = site.child("web")
+    kill_and_wait(site.postgres)
+    wait_until(site.is_healthy, "it serves", START_SECONDS)
+    with signed_in(site, password) as client:
+        assert client.get("/admin/").status_code == 200
+    assert site.child("web") == web
 
 
 def test_ctrl_c_closes_sockets_as_restarting_and_leaves_no_process(
