@@ -12,7 +12,7 @@ from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
 from django.db import connection, connections
 
-from chat import runs
+from chat import active, runs
 from chat.frames import Ask, Done, Frame
 from chat.models import Run
 from retrieval.models import Chunk
@@ -126,7 +126,7 @@ async def test_who_reads_gets_the_answer_to_its_end(
 ) -> None:
     run, reader, go_on = half
     await disk.fill()
-    with caplog.at_level(logging.ERROR):
+    with caplog.at_level(logging.WARNING):
         go_on.set()
         frames = await reader.whole()
     assert isinstance(frames[-1], Done)
