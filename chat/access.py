@@ -19,6 +19,8 @@ from django.dispatch import receiver
 from django.http import HttpRequest
 from django.utils.module_loading import import_string
 
+from retrieval.database import fetch, in_thread
+
 if TYPE_CHECKING:
     from django.contrib.sessions.backends.base import SessionBase
 
@@ -28,8 +30,18 @@ def user_group(user: Any) -> str:
     return f"user.{user.pk}"
 
 
-def is_signed_in(session_key: str | None) -> bool:
-    """Whether a session still exists, and its user may still sign in."""
+async def is_signed_in(user: User, session_key: str | None) -> bool:
+    """Whether a session still exists, and its user may still sign in. Raises DatabaseError."""
+    unchanged = await fetch(
+        "SELECT FROM django_session, auth_user WHERE session_key = %s AND expire_date > now()"
+        " AND auth_user.id = %s AND is_active AND password = %s",
+        [session_key, user.pk, user.password],
+    )
+    # Who changed the password stays signed in: only the session itself knows.
+    return bool(unchanged) or await in_thread(_is_signed_in, session_key)
+
+
+def _is_signed_in(session_key: str | None) -> bool:
     engine = import_string(f"{settings.SESSION_ENGINE}.SessionStore")
     request = HttpRequest()
     session: SessionBase = engine(session_key)

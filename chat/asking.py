@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from django.db import IntegrityError, transaction
+from django.conf import settings
+from django.db import IntegrityError, connection
 from django.utils.text import Truncator
 from django.utils.translation import gettext
+from uuid_utils.compat import uuid7
 
 from chat.answering.pipeline import Question
 from chat.frames import Ask, Asking
-from chat.models import Assistant, Conversation, Message, Role, Run, RunState
+from chat.models import ACTIVE, Assistant, Conversation, Role, Run, RunState
 from chat.runstate import RunRefused, interrupt_expired, lease
 from retrieval import search
 from retrieval.backends.base import ChatMessage
@@ -22,6 +25,26 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 TITLE_CHARS = 80
+
+
+# The conversation, the question, the place for its answer, and the run, in one statement; what
+# foreign keys point to is looked for at its end.
+INSERT = """
+WITH conversation AS (
+  INSERT INTO chat_conversation (id, user_id, assistant_id, title, created_at, updated_at)
+  VALUES (%(conversation)s, %(user)s, %(assistant)s, %(title)s, now(), now())
+  ON CONFLICT (id) DO UPDATE SET updated_at = now()
+), messages AS (
+  INSERT INTO chat_message (id, conversation_id, role, text, created_at)
+  VALUES (%(question)s, %(conversation)s, 'user', %(text)s, now()),
+    (%(answer)s, %(conversation)s, 'assistant', '', now())
+)
+INSERT INTO chat_run (id, conversation_id, user_id, question_id, answer_id, ask_id, state, owner,
+  lease_expires_at, model, settings, created_at, finish_reason, error_code, error_message, usage,
+  timings)
+VALUES (%(run)s, %(conversation)s, %(user)s, %(question)s, %(answer)s, %(ask)s, %(state)s,
+  %(owner)s, %(lease)s, %(model)s, %(settings)s, now(), '', '', '', '{}', '{}')
+"""
 
 
 @dataclass(frozen=True)
@@ -37,42 +60,82 @@ def create(user: User, ask: Ask, owner: str) -> NewRun:
 
     The same ask id sent twice gives the run of the first. Raises RunRefused.
     """
-    if ask.id and (run := Run.objects.filter(user=user, ask_id=ask.id).first()):
-        return NewRun(run, None)
     if ask.conversation:
         interrupt_expired(conversation=ask.conversation)
+    conversation = find_conversation(user, ask)
+    assistant = find_assistant(ask, conversation)
+    question = question_of(user, ask, conversation, assistant)
+    if conversation is None:
+        conversation = begin_conversation(user, ask, assistant)
+    queues = settings.MULTITASK_STRATEGY == "enqueue" and ask.conversation
+    run = Run(
+        conversation=conversation,
+        user=user,
+        question_id=uuid7(),
+        answer_id=uuid7(),
+        ask_id=ask.id,
+        state=RunState.QUEUED if queues else RunState.RUNNING,
+        owner=owner,
+        lease_expires_at=lease(),
+        model=ask.model or "",
+        settings=question.settings.model_dump(mode="json", exclude_defaults=True),
+    )
     try:
-        with transaction.atomic():
-            conversation = find_conversation(user, ask)
-            assistant = find_assistant(ask, conversation)
-            question = question_of(user, ask, conversation, assistant)
-            if conversation:
-                conversation.save(update_fields=["updated_at"])
-            else:
-                conversation = begin_conversation(user, ask, assistant)
-            run = Run.objects.create(
-                conversation=conversation,
-                user=user,
-                question=Message.objects.create(
-                    conversation=conversation, role=Role.USER, text=ask.text
-                ),
-                answer=Message.objects.create(conversation=conversation, role=Role.ASSISTANT),
-                ask_id=ask.id,
-                state=RunState.RUNNING,
-                owner=owner,
-                lease_expires_at=lease(),
-                model=ask.model or "",
-                settings=question.settings.model_dump(mode="json", exclude_defaults=True),
-            )
+        insert(run, question.text)
     except IntegrityError as error:
-        if ask.id and (run := Run.objects.filter(user=user, ask_id=ask.id).first()):
-            return NewRun(run, None)
+        if ask.id and (first := Run.objects.filter(user=user, ask_id=ask.id).first()):
+            return NewRun(first, None)
         raise RunRefused(
             "busy",
             gettext("This conversation is still answering. Wait for the answer, or stop it."),
             recoverable=True,
         ) from error
     return NewRun(run, question)
+
+
+def take_turn(run: Run, question: Question) -> Question | None:
+    """Let a queued run be the one that is answered; None while an earlier one still is.
+
+    Returns the question with what was said in the meantime.
+    """
+    interrupt_expired(conversation=run.conversation_id)
+    active = Run.objects.filter(conversation=run.conversation_id, state__in=ACTIVE)
+    if active.filter(id__lt=run.id).exists():
+        return None
+    try:
+        active.filter(id=run.id).update(state=RunState.RUNNING)
+    except IntegrityError:
+        return None
+    run.state = RunState.RUNNING
+    return replace(question, history=read_history(run.conversation, before=run.question_id))
+
+
+def insert(run: Run, text: str) -> None:
+    """Write a new run with its messages, and its conversation if that is new, too.
+
+    Raises IntegrityError.
+    """
+    conversation = run.conversation
+    with connection.cursor() as cursor:
+        cursor.execute(
+            INSERT,
+            {
+                "conversation": conversation.id,
+                "user": run.user_id,
+                "assistant": conversation.assistant_id,
+                "title": conversation.title,
+                "question": run.question_id,
+                "answer": run.answer_id,
+                "text": text,
+                "run": run.id,
+                "ask": run.ask_id,
+                "state": run.state,
+                "owner": run.owner,
+                "lease": run.lease_expires_at,
+                "model": run.model,
+                "settings": json.dumps(run.settings),
+            },
+        )
 
 
 def prepare(user: User, asking: Asking) -> Question:
@@ -106,9 +169,9 @@ def find_conversation(user: User, asking: Asking) -> Conversation | None:
 
 
 def begin_conversation(user: User, ask: Ask, assistant: Assistant | None) -> Conversation:
-    """Return a new conversation, named after its first question."""
+    """Return a new conversation, named after its first question, not saved yet."""
     title = Truncator(" ".join(ask.text.split())).chars(TITLE_CHARS)
-    return Conversation.objects.create(user=user, assistant=assistant, title=title)
+    return Conversation(user=user, assistant=assistant, title=title)
 
 
 def find_assistant(asking: Asking, conversation: Conversation | None) -> Assistant | None:
@@ -168,10 +231,11 @@ def search_settings(
         raise RunRefused("bad_settings", str(error)) from error
 
 
-def read_history(conversation: Conversation) -> list[ChatMessage]:
-    """Return the conversation so far, oldest first, empty answers left out."""
+def read_history(conversation: Conversation, before: UUID | None = None) -> list[ChatMessage]:
+    """Return the conversation up to a message, oldest first, empty answers left out."""
+    messages = conversation.messages.all()
     return [
         ChatMessage("user" if message.role == Role.USER else "assistant", message.text)
-        for message in conversation.messages.all()
+        for message in (messages.filter(id__lt=before) if before else messages)
         if message.text
     ]

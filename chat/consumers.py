@@ -36,7 +36,6 @@ from chat.frames import (
 from chat.refusals import ask_id, refusal
 from chat.runs import RunRefused
 from chat.window import Window
-from retrieval.database import in_thread
 
 logger = logging.getLogger(__name__)
 
@@ -95,7 +94,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
 
     async def look_again(self, event: dict[str, Any] | None = None) -> bool:
         """Close the socket if its session has ended; return whether it may go on."""
-        if await in_thread(is_signed_in, self.scope["session"].session_key):
+        if await is_signed_in(self.user, self.scope["session"].session_key):
             return True
         await self.stop_reading()
         await self.close(NOT_SIGNED_IN)
@@ -205,11 +204,12 @@ class ChatConsumer(AsyncWebsocketConsumer):
             await self.send_frame(Error(code="internal", message=message, recoverable=True))
 
     async def watch(self, conversation: UUID) -> None:
-        """Follow the run that is active in a conversation, and those to come."""
+        """Follow the runs that are active in a conversation, and those to come."""
         active = await runs.active_in(self.user, conversation)
         await self.join(conversation)
-        if active and active not in self.following:
-            await self.resume(active, 0)
+        for run in active:
+            if run not in self.following:
+                await self.resume(run, 0)
 
     async def join(self, conversation: UUID) -> None:
         """Hear of runs that start in a conversation, in any tab."""

@@ -136,8 +136,8 @@ class Run(models.Model):
         constraints = (
             models.UniqueConstraint(
                 fields=["conversation"],
-                condition=models.Q(state__in=("queued", "running")),
-                name="one_active_run_a_conversation",
+                condition=models.Q(state="running"),
+                name="one_running_a_conversation",
             ),
             models.UniqueConstraint(
                 fields=["user", "ask_id"],

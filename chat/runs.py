@@ -1,23 +1,17 @@
 """Runs: one question being answered, by a task of this process that belongs to nobody's socket.
 
-`start` a run, `follow` its frames from anywhere, `stop` it from anywhere. A run goes on for
-RUN_GRACE_SECONDS after its last reader left. PostgreSQL decides what is true: the owner renews a
-lease there, and learns there that another process wants it to stop.
+`start` a run, `follow` its frames from anywhere, `stop` it from anywhere. PostgreSQL decides what
+is true: the owner renews a lease there, and learns there that another process wants it to stop.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import os
-import socket
 import time
-from collections.abc import AsyncGenerator, Coroutine
 from contextlib import aclosing, suppress
-from dataclasses import dataclass, field
-from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
-from uuid import UUID, uuid4
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 from django.conf import settings
 from django.db import DatabaseError
@@ -25,13 +19,16 @@ from django.utils.translation import gettext
 from structlog.contextvars import bound_contextvars
 
 from chat import asking, runstate
+from chat.active import OWNER, RUNS, ActiveRun, hold
 from chat.answering import pipeline, prefetch
 from chat.asking import NewRun
-from chat.frames import TERMINAL, Ask, Done, Error, Frame, Prefetch, Status
+from chat.frames import Ask, Done, Error, Prefetch, Status
 from chat.metrics import RunMeter
-from chat.models import ACTIVE, Run, RunState
+from chat.models import Run, RunState
+from chat.reading import follow, wait_for_first_reader
 from chat.runlog import RunLog
 from chat.runstate import RunRefused
+from chat.saving import Saver
 from retrieval import backends
 from retrieval.backends.base import BackendError
 from retrieval.database import in_thread
@@ -41,44 +38,19 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-OWNER = f"{socket.gethostname()}:{os.getpid()}:{uuid4().hex[:8]}"
 # How often the owner renews its leases and looks for requests to stop.
 HEARTBEAT_SECONDS = 0.5
-# How often a reader looks for frames of a run that another process works on.
-POLL_SECONDS = 0.25
-# Whoever asked has this long to begin reading, however short the grace period is.
-FIRST_READER_SECONDS = 10.0
+# How often a question that waits for the one before it looks whether it is its turn.
+TURN_SECONDS = 0.25
+# How long a reader waits for the end to be saved; longer only if PostgreSQL is away.
+END_SECONDS = 2.0
+# How long a process that ends waits for PostgreSQL to take what its runs made.
+LAST_SAVE_SECONDS = 10.0
 
 __all__ = ["RunRefused", "drain", "follow", "is_draining", "start", "stop"]
 
-WhyCancelled = Literal["stopped", "abandoned", "drained"]
-
-
-@dataclass(eq=False)
-class ActiveRun:
-    """A run that this process works on."""
-
-    run: Run
-    question: pipeline.Question
-    log: RunLog
-    meter: RunMeter
-    readers: int = 0
-    why_cancelled: WhyCancelled | None = None
-    producer: asyncio.Task[Done] | None = None
-    work: asyncio.Task[None] = field(init=False)
-    grace: asyncio.TimerHandle | None = None
-
-    def cancel(self, why: WhyCancelled) -> None:
-        """End the answer where it is; what was streamed stays."""
-        self.why_cancelled = self.why_cancelled or why
-        self.meter.cancelled(why)
-        if self.producer is not None:
-            self.producer.cancel()
-
-
-_active: dict[UUID, ActiveRun] = {}
-_tasks: set[asyncio.Task[None]] = set()
 _draining = asyncio.Event()
+_saving: tuple[Saver, asyncio.Task[None]] | None = None
 
 
 async def start(user: User, ask: Ask) -> Run:
@@ -90,14 +62,13 @@ async def start(user: User, ask: Ask) -> Run:
     if _draining.is_set():
         message = gettext("The site is being restarted. Please ask again in a moment.")
         raise RunRefused("draining", message, recoverable=True)
-    new: NewRun = await in_thread(asking.create, user, ask, OWNER)
+    new = await _create(user, ask)
     if new.question is None:
         return new.run
     meter = RunMeter(asked)
     log = RunLog(new.run.id, new.run.answer_id, meter.observe)
-    active = ActiveRun(new.run, new.question, log, meter)
-    _active[new.run.id] = active
-    active.log.add(
+    active = RUNS[new.run.id] = ActiveRun(new.run, new.question, log, meter)
+    log.add(
         Status(
             stage="queued",
             message=gettext("Question received"),
@@ -109,12 +80,37 @@ async def start(user: User, ask: Ask) -> Run:
     )
     names = {"run": new.run.id, "conversation": new.run.conversation_id, "user": user.pk}
     with bound_contextvars(**{name: str(value) for name, value in names.items()}):
-        active.work = _hold(_work(active), f"run {new.run.id}")
-        _wait_for_readers(active, max(settings.RUN_GRACE_SECONDS, FIRST_READER_SECONDS))
-        _hold(active.log.save_as_it_grows(), f"save run {new.run.id}")
-    if len(_active) == 1:
-        _hold(_heartbeat(), "run heartbeat")
+        active.work = hold(_work(active), f"run {new.run.id}")
+        wait_for_first_reader(active)
+    if len(RUNS) == 1:
+        hold(_heartbeat(), "run heartbeat")
+    _saver()
     return new.run
+
+
+async def _create(user: User, ask: Ask) -> NewRun:
+    """Save a question; with MULTITASK_STRATEGY `interrupt`, in place of the one being answered."""
+    while True:
+        try:
+            return await in_thread(asking.create, user, ask, OWNER)
+        except RunRefused as refused:
+            if refused.code != "busy" or settings.MULTITASK_STRATEGY != "interrupt":
+                raise
+        assert ask.conversation is not None  # noqa: S101 - what is new is not busy
+        for run in await active_in(user, ask.conversation):
+            await stop(user, run)
+            async with aclosing(follow(user, run)) as frames:
+                async for _ in frames:
+                    pass  # until it has ended, in whatever process it is
+
+
+def _saver() -> Saver:
+    """Return what saves the runs of this process, at work."""
+    global _saving  # noqa: PLW0603 - there is one a process
+    if _saving is None or _saving[1].done():
+        saver = Saver(lambda: [each.log for each in RUNS.values()])
+        _saving = saver, hold(saver.work(), "save runs")
+    return _saving[0]
 
 
 async def look_ahead(user: User, message: Prefetch) -> asyncio.Task[Any] | None:
@@ -125,16 +121,8 @@ async def look_ahead(user: User, message: Prefetch) -> asyncio.Task[Any] | None:
     return await prefetch.begin(question.key, pipeline.look_ahead(question))
 
 
-def _hold(coroutine: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
-    """Run a background task that is referenced until it ends."""
-    task = asyncio.create_task(coroutine, name=name)
-    _tasks.add(task)
-    task.add_done_callback(_tasks.discard)
-    return task
-
-
 async def _work(active: ActiveRun) -> None:
-    """Answer, and store how it ended, whatever happens."""
+    """Answer, and store how it ended, whatever happens and however long that takes."""
     active.producer = asyncio.create_task(_produce(active), name=f"answer {active.run.id}")
     if active.why_cancelled:
         active.producer.cancel()
@@ -142,19 +130,31 @@ async def _work(active: ActiveRun) -> None:
     active.meter.provider_closed()
     state, ending = _outcome(active)
     model = active.question.model or backends.generator().model
-    record = partial(runstate.finish, active.run.id, state, ending, model)
+    log = active.log
+    log.end(ending, runstate.outcome(active.run.id, state, ending, model))
+    _saver().soon()
     try:
-        await active.log.end(ending, record)
-    except DatabaseError:
-        logger.exception("Run %s: could not store how it ended", active.run.id)
+        async with asyncio.timeout(END_SECONDS):
+            await log.stored.wait()
+    except TimeoutError:
+        logger.warning("Run %s: its end is shown before it could be saved", active.run.id)
+    log.show_end()
+    active.ended.set()
+    try:
+        await log.stored.wait()
     finally:
         if active.grace:
             active.grace.cancel()
-        _active.pop(active.run.id, None)
+        RUNS.pop(active.run.id, None)
 
 
 async def _produce(active: ActiveRun) -> Done:
     """Put the answer's frames into the log; return the terminal one."""
+    while active.run.state == RunState.QUEUED:
+        if question := await in_thread(asking.take_turn, active.run, active.question):
+            active.question = question
+        else:
+            await asyncio.sleep(TURN_SECONDS)
     async with aclosing(pipeline.answer(active.question)) as frames:
         async for frame in frames:
             if isinstance(frame, Done):
@@ -192,19 +192,24 @@ def _addressed(ending: Done, active: ActiveRun) -> Done:
 
 
 async def _heartbeat() -> None:
-    """Renew the leases of this process's runs, and stop those that others asked to stop."""
+    """Renew the leases of this process's runs, and end those that others stopped or deleted."""
     with suppress(DatabaseError):
         await in_thread(runstate.forget_frames)
-    while _active:
+    away = False
+    while RUNS:
+        asked_about = list(RUNS)
         try:
-            stopping = await in_thread(runstate.renew_leases, OWNER, list(_active))
-        except DatabaseError:
-            logger.exception("Could not renew the leases of %d runs", len(_active))
-            stopping = []
-        for run in stopping:
-            if active := _active.get(run):
-                active.cancel("stopped")
-        if works := [each.work for each in _active.values()]:
+            kept = await in_thread(runstate.renew_leases, OWNER, asked_about)
+        except DatabaseError as error:
+            if not away:
+                logger.warning("Could not renew the leases of %d runs: %s", len(RUNS), error)
+            away = True
+        else:
+            away = False
+            for run in asked_about:
+                if (active := RUNS.get(run)) and kept.get(run, True):
+                    active.cancel("stopped" if run in kept else "lost")
+        if works := [each.work for each in RUNS.values()]:
             await asyncio.wait(works, timeout=HEARTBEAT_SECONDS)
 
 
@@ -214,28 +219,31 @@ async def stop(user: User, run: UUID | None = None, ask: str | None = None) -> R
     Returns once the provider's stream is closed and the partial answer saved, if the run is this
     process's; None if the user has no such run.
     """
-    found = await in_thread(runstate.request_stop, user, run, ask)
-    active = _active.get(found.id) if found else None
-    if active:
-        active.cancel("stopped")
-        await asyncio.wait([active.work])
-    return found
+    for active in RUNS.values():
+        known = active.run.id == run if run else active.run.ask_id == ask
+        if known and active.run.user_id == user.pk:
+            active.cancel("stopped")
+            await active.ended.wait()
+            return active.run
+    return await in_thread(runstate.request_stop, user, run, ask)
 
 
 async def drain(seconds: float) -> None:
     """Start no more runs, give those of this process that long to end, and interrupt the rest.
 
-    Returns when all are stored with what was streamed. Cancelled, it leaves them as they are.
+    Returns when all are stored with what was streamed, or PostgreSQL took nothing for
+    LAST_SAVE_SECONDS. Cancelled, it leaves them as they are.
     """
     _draining.set()
-    limit = asyncio.get_running_loop().time() + seconds
-    while _active:
-        left = limit - asyncio.get_running_loop().time()
-        if left <= 0:
-            for each in _active.values():
-                each.cancel("drained")
-        works = [each.work for each in _active.values()]
-        await asyncio.wait(works, timeout=max(left, 0) or None)
+    clock = asyncio.get_running_loop().time
+    limit = clock() + seconds
+    while RUNS and clock() < limit:
+        await asyncio.wait([each.work for each in RUNS.values()], timeout=limit - clock())
+    limit = max(limit, clock()) + LAST_SAVE_SECONDS
+    while RUNS and clock() < limit:
+        for each in RUNS.values():
+            each.cancel("drained")
+        await asyncio.wait([each.work for each in RUNS.values()], timeout=limit - clock())
 
 
 def is_draining() -> bool:
@@ -243,88 +251,6 @@ def is_draining() -> bool:
     return _draining.is_set()
 
 
-async def active_in(user: User, conversation: UUID) -> UUID | None:
-    """Return the run that is being answered in a conversation. Raises RunRefused."""
+async def active_in(user: User, conversation: UUID) -> list[UUID]:
+    """Return the runs of a conversation that have not ended, oldest first. Raises RunRefused."""
     return await in_thread(runstate.active_in, user, conversation)
-
-
-async def follow(user: User, run_id: UUID, after: int = 0) -> AsyncGenerator[Frame]:
-    """Yield a run's frames behind number `after`: stored ones, then live ones, to the end.
-
-    A client that cannot be brought up to date frame by frame gets a snapshot. Raises RunRefused
-    for a run that is not there or somebody else's.
-    """
-    run = await in_thread(Run.objects.filter(id=run_id, user=user).first)
-    if run is None:
-        raise RunRefused("not_found", gettext("There is no such answer."))
-    active = _active.get(run_id)
-    frames = _follow_here(active, after) if active else _follow_stored(run, after)
-    async with aclosing(frames):
-        async for frame in frames:
-            yield frame
-
-
-async def _follow_here(active: ActiveRun, after: int) -> AsyncGenerator[Frame]:
-    active.readers += 1
-    if active.grace:
-        active.grace.cancel()
-    try:
-        async with aclosing(active.log.follow(after)) as frames:
-            async for frame in frames:
-                yield frame
-    finally:
-        active.readers -= 1
-        if not active.readers:
-            _wait_for_readers(active, settings.RUN_GRACE_SECONDS)
-
-
-def _wait_for_readers(active: ActiveRun, seconds: float) -> None:
-    """Cancel the run unless somebody reads it within that time."""
-
-    def check() -> None:
-        if not active.readers and not active.work.done():
-            _hold(_abandon(active), f"abandon run {active.run.id}")
-
-    loop = asyncio.get_running_loop()
-    active.grace = loop.call_later(seconds, check)
-
-
-async def _abandon(active: ActiveRun) -> None:
-    elsewhere = await in_thread(
-        runstate.was_read_within, active.run.id, settings.RUN_GRACE_SECONDS + 2 * POLL_SECONDS
-    )
-    if active.readers:
-        return
-    if elsewhere:
-        _wait_for_readers(active, settings.RUN_GRACE_SECONDS)
-    else:
-        active.cancel("abandoned")
-
-
-async def _follow_stored(run: Run, after: int) -> AsyncGenerator[Frame]:
-    """Yield frames from the database, of an ended run or of one that another process works on."""
-    position = after
-    while True:
-        # The state first: what is stored when it has ended is all there will be.
-        state = await in_thread(_current_state, run.id)
-        for frame in await in_thread(runstate.stored_frames, run.id, position):
-            yield frame
-            position = frame.seq
-            if isinstance(frame, TERMINAL):
-                return
-        if state not in ACTIVE:
-            break
-        await asyncio.sleep(POLL_SECONDS)
-    for frame in await in_thread(runstate.stored_frames, run.id, after - 1):
-        if isinstance(frame, TERMINAL):
-            yield frame  # the client has everything: this is the end it has already seen
-            return
-    await in_thread(run.refresh_from_db)
-    for frame in await in_thread(runstate.snapshot, run):
-        yield frame
-
-
-def _current_state(run: UUID) -> str:
-    runstate.interrupt_expired()
-    runstate.read_by(run)
-    return Run.objects.values_list("state", flat=True).get(id=run)

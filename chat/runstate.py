@@ -48,11 +48,14 @@ def lease() -> datetime:
     return timezone.now() + timedelta(seconds=settings.RUN_LEASE_SECONDS)
 
 
-def renew_leases(owner: str, runs: list[UUID]) -> list[UUID]:
-    """Extend the leases of a process's runs; return those somebody asked to stop."""
-    mine = Run.objects.filter(owner=owner, id__in=runs, state__in=ACTIVE)
-    mine.update(lease_expires_at=lease())
-    return list(mine.filter(stop_requested_at__isnull=False).values_list("id", flat=True))
+def renew_leases(owner: str, runs: list[UUID]) -> dict[UUID, bool]:
+    """Extend the leases of a process's runs; return whether somebody asked to stop each.
+
+    A run that is not among them was deleted.
+    """
+    mine = Run.objects.filter(owner=owner, id__in=runs)
+    mine.filter(state__in=ACTIVE).update(lease_expires_at=lease())
+    return {run: at is not None for run, at in mine.values_list("id", "stop_requested_at")}
 
 
 def interrupt_expired(conversation: UUID | None = None) -> int:
@@ -73,17 +76,14 @@ def interrupted_message() -> str:
     return gettext("The answer was interrupted. You can ask again.")
 
 
-def finish(run: UUID, state: RunState, ending: Done | Error, model: str) -> None:
-    """Store how a run ended."""
-    values: dict[str, object] = {"state": state, "finished_at": timezone.now(), "model": model}
+def outcome(run: UUID, state: RunState, ending: Done | Error, model: str) -> dict[str, object]:
+    """Return how a run ended, as columns of its row."""
+    columns: dict[str, object] = {"run": run, "state": state, "model": model}
     if isinstance(ending, Done):
-        values["finish_reason"] = ending.finish_reason
-        values["usage"] = ending.usage.model_dump()
-        values["timings"] = ending.timings
-    else:
-        values["error_code"] = ending.code
-        values["error_message"] = ending.message
-    Run.objects.filter(id=run, state__in=ACTIVE).update(**values)
+        done = {"finish_reason": ending.finish_reason, "usage": ending.usage.model_dump()}
+        return {**columns, **done, "timings": ending.timings, "error_code": "", "error_message": ""}
+    error = {"error_code": ending.code, "error_message": ending.message}
+    return {**columns, **error, "finish_reason": "", "usage": {}, "timings": {}}
 
 
 def request_stop(user: User, run: UUID | None = None, ask: str | None = None) -> Run | None:
@@ -95,13 +95,13 @@ def request_stop(user: User, run: UUID | None = None, ask: str | None = None) ->
     return found
 
 
-def active_in(user: User, conversation: UUID) -> UUID | None:
-    """Return the active run of the user's conversation. Raises RunRefused if there is no such."""
+def active_in(user: User, conversation: UUID) -> list[UUID]:
+    """Return the active runs of the user's conversation, oldest first. Raises RunRefused."""
     if not Conversation.objects.filter(id=conversation, user=user).exists():
         raise RunRefused("not_found", gettext("There is no such conversation."))
     interrupt_expired(conversation)
     running = Run.objects.filter(conversation=conversation, state__in=ACTIVE)
-    return running.values_list("id", flat=True).first()
+    return list(running.order_by("created_at", "id").values_list("id", flat=True))
 
 
 def read_by(run: UUID) -> None:

@@ -116,6 +116,9 @@ EMBEDDED_POSTGRES = not DATABASE_URL
 KEEP_POSTGRES = partial(postgres.keep_running, STATE_DIR) if EMBEDDED_POSTGRES else None
 # Threads that run the ORM for sockets and runs; fewer than the pool has connections.
 DATABASE_THREADS = 8
+# Connections for what every question waits for, beside that pool; seconds to wait for one.
+DATABASE_CONNECTIONS = 8
+DATABASE_TIMEOUT = 10.0
 
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_PASSWORD_VALIDATORS = [
@@ -177,6 +180,11 @@ CONTEXT_TOKENS = env.int("CONTEXT_TOKENS", default=3000)
 # Search for what is being typed, before it is asked.
 PREFETCH = env.bool("PREFETCH", default=True)
 
+# What a second question does while the conversation's answer is being written: `reject` it,
+# `enqueue` it, or `interrupt` the answer.
+MULTITASK_STRATEGY = env.str("MULTITASK_STRATEGY", default="reject")
+if MULTITASK_STRATEGY not in {"reject", "enqueue", "interrupt"}:
+    raise ImproperlyConfigured("MULTITASK_STRATEGY must be reject, enqueue or interrupt.")
 # A run goes on this long after its last reader left.
 RUN_GRACE_SECONDS = env.float("RUN_GRACE_SECONDS", default=30.0)
 # A run whose process has not renewed its lease for this long is interrupted.

@@ -88,9 +88,9 @@ async def answer(question: Question) -> AsyncGenerator[Frame]:
     hits = finding.hits
     context = search.build_context(hits, settings.CONTEXT_TOKENS, backends.embedder().count_tokens)
     clock.mark("searched_ms")
-    numbers = {hit.chunk.id: number for number, hit in enumerate(context, 1)}
+    numbers = {hit.id: number for number, hit in enumerate(context, 1)}
     shown = [*hits, *finding.others][:RESULTS]
-    sources = [source_of(hit, numbers.get(hit.chunk.id)) for hit in shown]
+    sources = [source_of(hit, numbers.get(hit.id)) for hit in shown]
     if not search.holds_answer(hits):
         sources = [source.model_copy(update={"index": None}) for source in sources]
         context = []
@@ -99,7 +99,7 @@ async def answer(question: Question) -> AsyncGenerator[Frame]:
         for frame in refuse(clock):
             yield frame
         return
-    counts = {"passages": len(context), "documents": len({hit.document.id for hit in context})}
+    counts = {"passages": len(context), "documents": len({hit.document_id for hit in context})}
     yield Status(
         stage="generating",
         message=found_message(**counts),
@@ -134,8 +134,8 @@ async def find(question: Question, clock: Clock) -> AsyncGenerator[Frame | Findi
             logger.warning("Not reranked: %s", error.message)
             yield WarningFrame(code="rerank_failed", message=unranked_message())
             hits = hits[: question.settings.top_n]
-    ranked = {hit.chunk.id for hit in hits}
-    others = [hit for hit in found.hits if hit.chunk.id not in ranked]
+    ranked = {hit.id for hit in hits}
+    others = [hit for hit in found.hits if hit.id not in ranked]
     yield Finding(query, tuple(hits), tuple(others))
 
 
@@ -236,12 +236,12 @@ def source_of(hit: search.Hit, index: int | None) -> Source:
     """Describe a passage for people."""
     return Source(
         index=index,
-        source_id=str(hit.chunk.id),
-        document_id=str(hit.document.id),
-        title=hit.document.title,
-        page=hit.chunk.page_start,
+        source_id=str(hit.id),
+        document_id=str(hit.document_id),
+        title=hit.title,
+        page=hit.page,
         heading=hit.heading,
-        snippet=hit.chunk.text[:SNIPPET_CHARS],
+        snippet=hit.text[:SNIPPET_CHARS],
         scores={stage: round(score, 4) for stage, score in hit.scores.items()},
     )
 

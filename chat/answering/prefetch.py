@@ -13,14 +13,11 @@ from collections import OrderedDict
 from collections.abc import Coroutine
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
-
-from django.db.models import Max
+from typing import Any, cast
 
 from retrieval import search
 from retrieval.backends.base import BackendError, Query
-from retrieval.database import in_thread
-from retrieval.models import DocumentVersion
+from retrieval.database import fetch
 
 KEPT_SECONDS = 30.0
 MOST = 500
@@ -58,7 +55,7 @@ _entries: OrderedDict[Key, Entry] = OrderedDict()
 
 async def begin(key: Key, looking: Coroutine[Any, Any, Finding]) -> asyncio.Task[Finding]:
     """Start to look ahead, and keep what comes of it."""
-    revision = await in_thread(newest)
+    revision = await newest()
     task = asyncio.create_task(looking, name="prefetch")
     # Nobody may ever ask; then its error is nobody's.
     task.add_done_callback(lambda done: done.cancelled() or done.exception())
@@ -80,18 +77,17 @@ async def take(key: Key) -> Finding | None:
         if entry.task.done():
             return None
         raise  # it is the run that was cancelled, not the looking ahead
-    still_true = await in_thread(is_true, finding, key.scope, entry.revision)
+    still_true = await is_true(finding, key.scope, entry.revision)
     return finding if still_true else None
 
 
-def newest() -> datetime | None:
+async def newest() -> datetime | None:
     """Return when the newest version became searchable."""
-    moment: datetime | None = DocumentVersion.objects.aggregate(at=Max("finished_at"))["at"]
-    return moment
+    ((moment,),) = await fetch("SELECT max(finished_at) FROM retrieval_documentversion")
+    return cast("datetime | None", moment)
 
 
-def is_true(finding: Finding, scope: search.Scope, revision: datetime | None) -> bool:
+async def is_true(finding: Finding, scope: search.Scope, revision: datetime | None) -> bool:
     """Whether nothing has become searchable since, and all that was found may still be seen."""
-    ids = {hit.chunk.id for hit in (*finding.hits, *finding.others)}
-    visible = scope.chunks().filter(id__in=ids).count()
-    return visible == len(ids) and newest() == revision
+    found = [hit.id for hit in (*finding.hits, *finding.others)]
+    return await scope.sees(found) and await newest() == revision

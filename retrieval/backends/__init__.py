@@ -13,12 +13,9 @@ from django.conf import settings
 from django.core.signals import setting_changed
 from django.utils.module_loading import import_string
 
-from retrieval.backends import clients
-
 if TYPE_CHECKING:
     from retrieval.backends.base import Embedder, Generator, Reranker
 
-aclose = clients.aclose
 # Two threads that ask for the first time at once get the same backend.
 _lock = threading.RLock()
 

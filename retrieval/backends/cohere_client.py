@@ -11,6 +11,7 @@ from cohere.core.api_error import ApiError
 from django.conf import settings
 
 from retrieval.backends import clients
+from retrieval.per_loop import PerLoop
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +20,7 @@ BASE_URL = "https://api.cohere.com"
 CONNECTIONS = 1000
 
 
-def open_clients(api_key: str, base_url: str) -> clients.PerLoop[AsyncClientV2]:
+def open_clients(api_key: str, base_url: str) -> PerLoop[AsyncClientV2]:
     """Return the clients of one server."""
 
     async def limit_connecting(request: httpx.Request) -> None:
@@ -40,7 +41,7 @@ def open_clients(api_key: str, base_url: str) -> clients.PerLoop[AsyncClientV2]:
             ),
         )
 
-    return clients.PerLoop(open_client, close)
+    return PerLoop(open_client, close)
 
 
 async def close(client: AsyncClientV2) -> None:

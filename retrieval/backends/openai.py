@@ -12,6 +12,7 @@ from openai import AsyncOpenAI, DefaultAioHttpClient
 
 from retrieval.backends import clients, openai_events
 from retrieval.backends.remote import RemoteEmbedder
+from retrieval.per_loop import PerLoop
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterator, Sequence
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from retrieval.backends.base import Delta, GenerationRequest
 
 
-def open_clients(api_key: str, base_url: str) -> clients.PerLoop[AsyncOpenAI]:
+def open_clients(api_key: str, base_url: str) -> PerLoop[AsyncOpenAI]:
     """Return the clients of one server; without a key for those that need none."""
 
     def open_client() -> AsyncOpenAI:
@@ -34,7 +35,7 @@ def open_clients(api_key: str, base_url: str) -> clients.PerLoop[AsyncOpenAI]:
             max_retries=0,
         )
 
-    return clients.PerLoop(open_client, AsyncOpenAI.close)
+    return PerLoop(open_client, AsyncOpenAI.close)
 
 
 @contextmanager

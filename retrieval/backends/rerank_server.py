@@ -11,6 +11,7 @@ from django.conf import settings
 
 from retrieval.backends import clients
 from retrieval.backends.base import Ranked
+from retrieval.per_loop import PerLoop
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,7 +29,7 @@ class ServerReranker:
         self.model = model
         self._url = base_url.rstrip("/") + "/rerank"
         self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
-        self._clients = clients.PerLoop(self._open, httpx.AsyncClient.aclose)
+        self._clients = PerLoop(self._open, httpx.AsyncClient.aclose)
 
     async def rerank(self, query: Query, passages: Sequence[Passage], top_n: int) -> list[Ranked]:
         """Return the best `top_n`, best first. Raises BackendError."""

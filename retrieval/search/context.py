@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import NamedTuple
 
 from django.conf import settings
 
 from retrieval import backends
-from retrieval.search.hits import Hit
+from retrieval.search.hits import REMEMBERED, Hit
 from retrieval.text.terms import units
 
 # Windows of one text that share all but this part of their words are the same passage.
@@ -23,11 +25,11 @@ def build_context(
     beside better hits; the best hit is kept in any case.
     """
     chosen: list[Hit] = []
-    texts: list[list[str]] = []
+    texts: list[Words] = []
     left = budget_tokens
     for hit in hits:
-        text = units(hit.chunk.text)
-        tokens = count_tokens(f"{hit.document.title}\n{hit.heading}\n{hit.chunk.text}")
+        text = words_of(hit.text)
+        tokens = count_tokens(f"{hit.title}\n{hit.heading}\n{hit.text}")
         if (chosen and tokens > left) or any(same(text, other) for other in texts):
             continue
         left -= tokens
@@ -36,20 +38,33 @@ def build_context(
     return chosen
 
 
-def same(first: list[str], second: list[str]) -> bool:
-    """Return whether two texts (as words, see `units`) say the same.
+class Words(NamedTuple):
+    """The words of a text (see `units`), and the same joined, to look for one in another."""
+
+    units: list[str]
+    joined: str
+
+
+@lru_cache(maxsize=REMEMBERED)
+def words_of(text: str) -> Words:
+    """Return the words of a passage."""
+    found = units(text)
+    return Words(found, f" {' '.join(found)} ")
+
+
+def same(first: Words, second: Words) -> bool:
+    """Return whether two texts say the same.
 
     One is part of the other, or both are windows of one text, slightly shifted. Texts that
     differ in a single word, a number say, may contradict each other and are not the same.
     """
-    short, long = sorted((first, second), key=len)
-    if f" {' '.join(short)} " in f" {' '.join(long)} ":
+    if first.joined in second.joined or second.joined in first.joined:
         return True
-    shifts = range(1, int(len(short) * SHIFT) + 1)
+    shifts = range(1, int(min(len(first.units), len(second.units)) * SHIFT) + 1)
     # One word first: most passages differ there already, and slices are copies.
     return any(
         a[shift] == b[0] and a[shift:] == b[: len(a) - shift]
-        for a, b in ((first, second), (second, first))
+        for a, b in ((first.units, second.units), (second.units, first.units))
         for shift in shifts
     )
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from django.db.models import BooleanField, F, Field, FloatField, Func, QuerySet, Value
-from django.db.models.functions import Cast
-
-from retrieval.models import Chunk
+from retrieval.database import Statement, fetch
 from retrieval.search import term_statistics
-from retrieval.search.scope import Scope
+from retrieval.search.scope import SEARCHED, Scope
 from retrieval.text import fulltext
 
 K1 = 1.2
@@ -24,14 +20,6 @@ MATCHES = 5000
 # so many searched for.
 COUNTED_TERMS = 200
 SEARCHED_TERMS = 40
-
-if TYPE_CHECKING:
-    from django.db.backends.base.base import BaseDatabaseWrapper
-    from django.db.models.sql.compiler import SQLCompiler
-
-    _Field = Field[str, str]
-else:
-    _Field = Field
 
 
 @dataclass(frozen=True)
@@ -51,23 +39,23 @@ class WeightedWords:
     average_length: float
 
 
-class _TsQuery(_Field):
-    def db_type(self, connection: object) -> str:
-        return "tsquery"
+async def search(words: WeightedWords, scope: Scope, limit: int) -> list[UUID]:
+    """Return the `limit` best chunks that hold a word, best first. Raises DatabaseError."""
+    if not words.terms:
+        return []
+    condition, params = scope.condition
+    rank, weights = bm25(words)
+    matching = fulltext.any_of(term.form for term in rarest(words.terms))
+    rows = await fetch(
+        f"SELECT chunk.id FROM {SEARCHED} WHERE chunk.fulltext @@ %s::tsquery AND {condition}"
+        f" ORDER BY {rank} DESC LIMIT {limit:d}",
+        [matching, *params, *weights],
+    )
+    return [id_ for (id_,) in rows]
 
 
-class _Matches(Func):
-    """Whether a tsvector holds what a tsquery asks for."""
-
-    template = "%(expressions)s"
-    arg_joiner = " @@ "
-
-
-class BM25(Func):
-    """The BM25 score of a chunk.
-
-    One expression writes the SQL of all terms: Django would take longer to put an expression a
-    term together than PostgreSQL takes to compute them.
+def bm25(words: WeightedWords) -> Statement:
+    """Return SQL for the BM25 score of `chunk`, 0 if it holds no word.
 
     PostgreSQL has no function for how often a term occurs. But ts_rank of one term, with weights
     of 1, is the sum of 1/i² for i = 1 … frequency, over π²/6; as what is missing to π²/6 is about
@@ -75,61 +63,31 @@ class BM25(Func):
 
     A chunk's number of terms is not stored; its characters rank as well.
     """
-
-    output_field = FloatField()
-
-    def __init__(self, words: WeightedWords) -> None:
-        super().__init__(F("fulltext"), F("char_start"), F("char_end"))
-        self.words = words
-
-    def as_sql(
-        self,
-        compiler: SQLCompiler,
-        connection: BaseDatabaseWrapper,
-        function: str | None = None,
-        template: str | None = None,
-        arg_joiner: str | None = None,
-        **extra_context: Any,
-    ) -> tuple[str, tuple[Any, ...]]:
-        """Return the sum of the terms' parts."""
-        vector, start, end = (compiler.compile(source)[0] for source in self.source_expressions)
-        norm = f"({K1 * (1 - B)} + {K1 * B} * ({end} - {start}) / %s)"
-        frequency = (
-            f"round(1 / (pi() ^ 2 / 6 * (1 - ts_rank('{{1,1,1,1}}', {vector}, %s::tsquery))) - 0.5)"
-        )
-        part = f"CASE WHEN {vector} @@ %s::tsquery THEN %s / (1 + {norm} / {frequency}) ELSE 0 END"
-        params: list[Any] = []
-        for term in self.words.terms:
-            query = fulltext.quote(term.form)
-            params += [query, term.weight * (K1 + 1), self.words.average_length, query]
-        return f"({' + '.join([part] * len(self.words.terms))})", tuple(params)
+    norm = f"({K1 * (1 - B)} + {K1 * B} * (chunk.char_end - chunk.char_start) / %s::float8)"
+    frequency = (
+        "round(1 / (pi() ^ 2 / 6 * (1 - ts_rank('{1,1,1,1}', chunk.fulltext, %s::tsquery))) - 0.5)"
+    )
+    part = (
+        "CASE WHEN chunk.fulltext @@ %s::tsquery"
+        f" THEN %s::float8 / (1 + {norm} / {frequency}) ELSE 0 END"
+    )
+    params: list[object] = []
+    for term in words.terms:
+        query = fulltext.quote(term.form)
+        params += [query, term.weight * (K1 + 1), words.average_length, query]
+    return Statement(f"({' + '.join([part] * len(words.terms)) or '0'})", params)
 
 
-def search(words: WeightedWords, scope: Scope, limit: int) -> dict[UUID, float]:
-    """Return the BM25 scores of the `limit` best chunks that hold a word, best first."""
-    if not words.terms:
-        return {}
-    matching = scope.chunks().filter(_matches(rarest(words.terms)))
-    return dict(_scores(matching, words).order_by(F("score").desc())[:limit])
-
-
-def score(words: WeightedWords, chunks: Collection[UUID]) -> dict[UUID, float]:
-    """Return the BM25 scores of the given chunks, those that hold a word."""
-    if not words.terms or not chunks:
-        return {}
-    given = Chunk.objects.filter(id__in=chunks).filter(_matches(words.terms))
-    return dict(_scores(given, words))
-
-
-def weigh(text: str) -> WeightedWords:
+async def weigh(text: str) -> WeightedWords:
     """Return the forms of the terms of `text` that any chunk holds, each once, weightiest first.
 
     The forms a term has in several languages share one frequency: a form that is rare because
     its language is rare tells no more than the others.
     """
-    variants = fulltext.variants(text, term_statistics.languages())[:COUNTED_TERMS]
-    frequencies = term_statistics.frequencies({form for forms in variants for form in forms})
-    chunks = term_statistics.chunk_count()
+    languages = await term_statistics.languages()
+    variants = fulltext.variants(text, languages)[:COUNTED_TERMS]
+    frequencies = await term_statistics.frequencies({form for forms in variants for form in forms})
+    chunks = await term_statistics.chunk_count()
     weighted: dict[str, WeightedTerm] = {}
     for forms in variants:
         total = sum(frequencies[form] for form in forms)
@@ -138,7 +96,7 @@ def weigh(text: str) -> WeightedWords:
             if frequencies[form] and form not in weighted:
                 weighted[form] = WeightedTerm(form, frequencies[form], weight)
     weightiest = sorted(weighted.values(), key=lambda term: -term.weight)[:SEARCHED_TERMS]
-    return WeightedWords(tuple(weightiest), term_statistics.average_length())
+    return WeightedWords(tuple(weightiest), await term_statistics.average_length())
 
 
 def rarest(terms: Sequence[WeightedTerm]) -> list[WeightedTerm]:
@@ -151,12 +109,3 @@ def rarest(terms: Sequence[WeightedTerm]) -> list[WeightedTerm]:
             break
         chosen.append(term)
     return chosen
-
-
-def _matches(terms: Sequence[WeightedTerm]) -> _Matches:
-    query = fulltext.any_of(term.form for term in terms)
-    return _Matches(F("fulltext"), Cast(Value(query), _TsQuery()), output_field=BooleanField())
-
-
-def _scores(chunks: QuerySet[Chunk], words: WeightedWords) -> QuerySet[Chunk, Any]:
-    return chunks.annotate(score=BM25(words)).values_list("id", "score")

@@ -2,77 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from uuid import UUID
 
-from retrieval.backends.base import Passage
-from retrieval.models import Chunk
+from retrieval.backends.base import Passage, Sentence
 from retrieval.text import sentences
 
-if TYPE_CHECKING:
-    from retrieval.models import Document, DocumentVersion
+# Passages whose words and sentences are remembered: some are found again and again.
+REMEMBERED = 2000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Hit:
-    """A chunk that was found.
+    """A chunk that was found, with what is said of its document.
 
-    The chunk comes with its version (without the text), document and collection. `scores` are by
-    stage, high is good: `vector` (cosine similarity), `fulltext` (BM25), `fused`, `reranked`.
+    `scores` are by stage, high is good: `vector` (cosine similarity), `fulltext` (BM25), `fused`,
+    `reranked`.
     """
 
-    chunk: Chunk
-    scores: dict[str, float] = field(default_factory=dict)
-
-    @property
-    def version(self) -> DocumentVersion:
-        """The version of the document that the chunk is of."""
-        return self.chunk.version
-
-    @property
-    def document(self) -> Document:
-        """The document."""
-        return self.chunk.version.document
+    id: UUID
+    text: str
+    heading_path: tuple[str, ...]
+    page: int | None
+    language: str
+    document_id: UUID
+    title: str
+    scores: dict[str, float]
 
     @property
     def heading(self) -> str:
         """The headings above the chunk, outermost first."""
-        return " › ".join(self.chunk.heading_path)
+        return " › ".join(self.heading_path)
 
     def scored(self, stage: str, score: float) -> Hit:
         """Return this hit with one more score."""
         return replace(self, scores={**self.scores, stage: score})
 
 
-def load(scores: Mapping[UUID, dict[str, float]]) -> list[Hit]:
-    """Return the hits for chunk ids and their scores, in the same order; one query.
-
-    A chunk that was deleted meanwhile is left out.
-    """
-    chunks = (
-        Chunk.objects.filter(id__in=list(scores))
-        .select_related("version__document__collection")
-        .defer("fulltext", "version__text", "version__page_starts")
-        .in_bulk()
-    )
-    return [Hit(chunks[id_], by_stage) for id_, by_stage in scores.items() if id_ in chunks]
-
-
 def passage(hit: Hit, index: int) -> Passage:
     """Return a hit as rerankers and generators see it, as number `index`."""
     return Passage(
         index=index,
-        text=hit.chunk.text,
-        title=hit.document.title,
+        text=hit.text,
+        title=hit.title,
         heading=hit.heading,
-        page=hit.chunk.page_start,
-        language=hit.version.language,
+        page=hit.page,
+        language=hit.language,
         scores=hit.scores,
-        analyse=partial(sentences.split, language=hit.version.language),
+        analyse=lambda text: split(text, hit.language),
     )
+
+
+@lru_cache(maxsize=REMEMBERED)
+def split(text: str, language: str) -> tuple[Sentence, ...]:
+    """Return the sentences of a passage."""
+    return sentences.split(text, language)
 
 
 def passages(hits: Iterable[Hit]) -> list[Passage]:

@@ -5,20 +5,16 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from uuid import UUID
 
-from retrieval import backends
-from retrieval.backends.base import BackendError, Query, Vectors
-from retrieval.database import in_thread
-from retrieval.search import fulltext, fusion, hits, vector
+from retrieval.backends.base import BackendError, Query
+from retrieval.search import candidates, fulltext, fusion, vector
+from retrieval.search.candidates import Words
 
 if TYPE_CHECKING:
-    from retrieval.search.fulltext import WeightedWords
     from retrieval.search.hits import Hit
     from retrieval.search.scope import Scope
     from retrieval.search.settings import SearchSettings
-
-Scores = dict[UUID, float]
+    from retrieval.search.vector import Meaning
 
 
 @dataclass(frozen=True)
@@ -34,74 +30,50 @@ async def retrieve(query: Query, scope: Scope, settings: SearchSettings) -> Retr
 
     Raises BackendError if the query could not be embedded and full text is not searched, too.
     """
-    if not settings.use_fulltext_search:
-        semantic, _ = await _by_meaning(query, scope, settings)
-        return Retrieved(await _load(semantic, {}, semantic, settings))
+    meaning, by_words = await asyncio.gather(
+        _embed(query, settings), _search_words(query, scope, settings)
+    )
+    degraded = meaning if isinstance(meaning, BackendError) else None
+    if degraded and not settings.use_fulltext_search:
+        raise degraded
+    by_meaning = None if isinstance(meaning, BackendError) else meaning
+    hits = await candidates.load(scope, settings, by_meaning, by_words)
+    return Retrieved(order(hits, settings)[: settings.top_k], degraded)
+
+
+async def _embed(query: Query, settings: SearchSettings) -> Meaning | BackendError | None:
+    """Return the question's vector with its space; None if there is nothing to compare it to."""
     if not settings.use_semantic_search:
-        full_text, _ = await in_thread(_by_words, query, scope, settings.top_k)
-        return Retrieved(await _load({}, full_text, full_text, settings))
-
-    limit = settings.hybrid_settings.full_text_limit
-    meaning, (full_text, words) = await asyncio.gather(
-        _by_meaning_or_error(query, scope, settings), in_thread(_by_words, query, scope, limit)
-    )
-    if isinstance(meaning, BackendError):
-        return Retrieved(await _load({}, full_text, full_text, settings), degraded=meaning)
-    semantic, embedded = meaning
-    semantic, full_text = await _complete(embedded, words, semantic, full_text)
-    return Retrieved(
-        await _load(semantic, full_text, _fuse(semantic, full_text, settings), settings)
-    )
-
-
-async def _by_meaning(
-    query: Query, scope: Scope, settings: SearchSettings
-) -> tuple[Scores, Vectors]:
-    embedded = await backends.embedder().embed_query(query.text)
-    return await in_thread(vector.search, embedded, scope, settings), embedded
-
-
-async def _by_meaning_or_error(
-    query: Query, scope: Scope, settings: SearchSettings
-) -> tuple[Scores, Vectors] | BackendError:
+        return None
     try:
-        return await _by_meaning(query, scope, settings)
+        return await vector.embed(query.text)
     except BackendError as error:
         return error
 
 
-def _by_words(query: Query, scope: Scope, limit: int) -> tuple[Scores, WeightedWords]:
-    words = fulltext.weigh(query.text)
-    return fulltext.search(words, scope, limit), words
+async def _search_words(query: Query, scope: Scope, settings: SearchSettings) -> Words | None:
+    """Return the question's words with what holds them."""
+    if not settings.use_fulltext_search:
+        return None
+    words = await fulltext.weigh(query.text)
+    hybrid = settings.use_hybrid_search
+    limit = settings.hybrid_settings.full_text_limit if hybrid else settings.top_k
+    return Words(words, await fulltext.search(words, scope, limit))
 
 
-async def _complete(
-    embedded: Vectors, words: WeightedWords, semantic: Scores, full_text: Scores
-) -> tuple[Scores, Scores]:
-    """Score by each search what only the other one found: a guess there would misplace it."""
-    more_semantic, more_full_text = await asyncio.gather(
-        in_thread(vector.score, embedded, full_text.keys() - semantic.keys()),
-        in_thread(fulltext.score, words, semantic.keys() - full_text.keys()),
+def order(hits: list[Hit], settings: SearchSettings) -> list[Hit]:
+    """Return the candidates best first, with the score `fused` if two searches found them."""
+    semantic, full_text = (
+        {hit: hit.scores[stage] for hit in hits if stage in hit.scores}
+        for stage in ("vector", "fulltext")
     )
-    return semantic | more_semantic, full_text | more_full_text
-
-
-def _fuse(semantic: Scores, full_text: Scores, settings: SearchSettings) -> Scores:
+    if not settings.use_hybrid_search:
+        found = semantic or full_text
+        return sorted(found, key=lambda hit: -found[hit])
     hybrid = settings.hybrid_settings
     weights = (hybrid.semantic_weight, hybrid.full_text_weight)
     if hybrid.fusion == "rrf":
-        return fusion.rrf(semantic, full_text, *weights, k=hybrid.rrf_k)
-    return fusion.relative_score(semantic, full_text, *weights)
-
-
-async def _load(
-    semantic: Scores, full_text: Scores, order: Scores, settings: SearchSettings
-) -> list[Hit]:
-    stages = {"vector": semantic, "fulltext": full_text}
-    if settings.use_hybrid_search:
-        stages["fused"] = order
-    best = {
-        id_: {stage: scores[id_] for stage, scores in stages.items() if id_ in scores}
-        for id_ in list(order)[: settings.top_k]
-    }
-    return await in_thread(hits.load, best)
+        fused = fusion.rrf(semantic, full_text, *weights, k=hybrid.rrf_k)
+    else:
+        fused = fusion.relative_score(semantic, full_text, *weights)
+    return [hit.scored("fused", score) for hit, score in fused.items()]

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from retrieval.models import Chunk, ChunkQuerySet
+from django.core.exceptions import EmptyResultSet
+
+from retrieval.database import Statement, fetch
+from retrieval.models import Collection as DocumentCollection
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser, User
+
+# Chunks of what is searched: the current version of each document.
+SEARCHED = (
+    "retrieval_chunk AS chunk"
+    " JOIN retrieval_documentversion AS version ON version.id = chunk.version_id"
+    " JOIN retrieval_document AS document ON document.current_version_id = version.id"
+)
 
 
 @dataclass(frozen=True)
@@ -19,9 +31,23 @@ class Scope:
     user: User | AnonymousUser
     collections: tuple[UUID, ...] | None = None
 
-    def chunks(self) -> ChunkQuerySet:
-        """Return the chunks that may be found; the restriction is part of the SQL."""
-        chunks = Chunk.objects.visible_to(self.user).ready()
-        if self.collections is None:
-            return chunks
-        return chunks.filter(version__document__collection__in=self.collections)
+    @cached_property
+    def condition(self) -> Statement:
+        """What may be found, as a condition in SQL on a row of SEARCHED."""
+        collections = DocumentCollection.objects.visible_to(self.user).order_by()
+        if self.collections is not None:
+            collections = collections.filter(id__in=self.collections)
+        try:
+            visible, params = collections.values("id").query.sql_with_params()
+        except EmptyResultSet:
+            return Statement("false")
+        return Statement(f"document.enabled AND document.collection_id IN ({visible})", params)
+
+    async def sees(self, chunks: Collection[UUID]) -> bool:
+        """Return whether all of these chunks may be found. Raises DatabaseError."""
+        sql, params = self.condition
+        ((count,),) = await fetch(
+            f"SELECT count(*) FROM {SEARCHED} WHERE chunk.id = ANY(%s) AND {sql}",
+            [list(chunks), *params],
+        )
+        return bool(count == len(chunks))

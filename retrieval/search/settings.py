@@ -6,6 +6,8 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from retrieval.connections import CONFIGURATION
+
 
 class SearchSettingsError(ValueError):
     """Search settings that cannot be used; `field` is the dotted name of the one that is wrong."""
@@ -35,7 +37,7 @@ class ChunkSettings(_Settings):
     """How the vector index is searched."""
 
     index_measure: Literal["cosine_distance"] = "cosine_distance"
-    ef_search: int = Field(default=120, ge=1, le=1000)
+    ef_search: int = Field(default=int(CONFIGURATION["hnsw.ef_search"]), ge=1, le=1000)
     """Candidates that HNSW looks at: more is slower and finds more; never below `top_k`."""
 
 

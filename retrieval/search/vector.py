@@ -1,87 +1,96 @@
-"""Search by meaning: the chunks whose vectors are nearest to the question's."""
+"""Search by meaning: the chunks whose vectors are nearest to the question's, as SQL."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import Any
-from uuid import UUID
-
-from django.db import connection, transaction
-from django.db.models import F, FloatField, QuerySet
-from django.db.models.functions import Cast
-from pgvector.django import CosineDistance, HalfVectorField, VectorField
+import asyncio
+from dataclasses import dataclass
 
 from retrieval import backends
-from retrieval.backends.base import Vectors
-from retrieval.models import Chunk, EmbeddingSpace
-from retrieval.search.scope import Scope
+from retrieval.backends.base import Embedder, Vectors
+from retrieval.connections import CONFIGURATION
+from retrieval.database import Statement, fetch
+from retrieval.search.scope import SEARCHED, Scope
 from retrieval.search.settings import SearchSettings
 
 # pgvector's HNSW takes more dimensions than this in half precision only.
 VECTOR_MAX_DIMENSIONS = 2000
 
+EMBEDDING = "retrieval_chunkembedding AS embedding"
 
-def space_of(vector: Vectors) -> EmbeddingSpace | None:
-    """Return the space of the embedder that made this vector; None before anything is embedded."""
+
+@dataclass(frozen=True)
+class Space:
+    """The embedding space a question is compared in: that of the configured embedder."""
+
+    id: int
+    dimensions: int
+
+    @property
+    def distance(self) -> str:
+        """The cosine distance of `embedding` to a parameter.
+
+        The expression, and the space's id in `of_space`, are those of the space's partial index:
+        only so does the planner use it.
+        """
+        kind = "halfvec" if self.dimensions > VECTOR_MAX_DIMENSIONS else "vector"
+        kind = f"{kind}({self.dimensions})"
+        return f"(embedding.embedding::{kind} <=> %s::{kind})"
+
+    @property
+    def of_space(self) -> str:
+        """The condition that `embedding` is of this space."""
+        return f"embedding.space_id = {self.id:d}"
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """A question's vector, shape (dimensions,), and the space it is compared in."""
+
+    vector: Vectors
+    space: Space
+
+
+async def embed(text: str) -> Meaning | None:
+    """Embed a question; None before anything is embedded. Raises BackendError, DatabaseError."""
     embedder = backends.embedder()
-    return EmbeddingSpace.objects.filter(
-        model=embedder.model,
-        dimensions=len(vector),
-        query_prefix=embedder.query_prefix,
-        passage_prefix=embedder.passage_prefix,
-    ).first()
+    if embedder.dimensions:
+        space, vector = await asyncio.gather(
+            space_of(embedder, embedder.dimensions), embedder.embed_query(text)
+        )
+    else:  # a model whose size is learnt from its first answer
+        vector = await embedder.embed_query(text)
+        space = await space_of(embedder, len(vector))
+    return Meaning(vector, space) if space else None
 
 
-def search(vector: Vectors, scope: Scope, settings: SearchSettings) -> dict[UUID, float]:
-    """Return the cosine similarities of the `top_k` nearest chunks, by id, best first."""
-    space = space_of(vector)
-    if space is None:
-        return {}
-    with transaction.atomic():
-        _configure(max(settings.chunk_settings.ef_search, min(settings.top_k, 1000)))
-        rows = list(nearest(vector, scope, space)[: settings.top_k])
-    # The index's relaxed order may be off by a place.
-    return dict(sorted(((id_, 1.0 - far) for id_, far in rows), key=lambda row: -row[1]))
+async def space_of(embedder: Embedder, dimensions: int) -> Space | None:
+    """Return an embedder's space; None before anything is embedded."""
+    rows = await fetch(
+        "SELECT id FROM retrieval_embeddingspace"
+        " WHERE model = %s AND dimensions = %s AND query_prefix = %s AND passage_prefix = %s",
+        [embedder.model, dimensions, embedder.query_prefix, embedder.passage_prefix],
+    )
+    return Space(rows[0][0], dimensions) if rows else None
 
 
-def score(vector: Vectors, chunks: Collection[UUID]) -> dict[UUID, float]:
-    """Return the cosine similarities of the given chunks, those that have a vector."""
-    space = space_of(vector) if chunks else None
-    if space is None:
-        return {}
-    found = _distances(Chunk.objects.filter(id__in=chunks), vector, space)
-    return {id_: 1.0 - far for id_, far in found}
-
-
-def nearest(vector: Vectors, scope: Scope, space: EmbeddingSpace) -> QuerySet[Chunk, Any]:
-    """Return (chunk id, cosine distance) of the chunks in scope, nearest first.
-
-    The expression and the space's id, which psycopg writes into the statement, are those of the
-    space's partial index: only so does the planner use it.
-    """
-    return _distances(scope.chunks(), vector, space).order_by(F("distance"))
-
-
-def _distances(
-    chunks: QuerySet[Chunk], vector: Vectors, space: EmbeddingSpace
-) -> QuerySet[Chunk, Any]:
-    if space.dimensions > VECTOR_MAX_DIMENSIONS:
-        field: HalfVectorField | VectorField = HalfVectorField(dimensions=space.dimensions)
-    else:
-        field = VectorField(dimensions=space.dimensions)
-    stored = Cast(F("embeddings__embedding"), field)
-    return (
-        chunks.filter(embeddings__space=space.pk)
-        .annotate(distance=Cast(CosineDistance(stored, vector), FloatField()))
-        .values_list("id", "distance")
+def nearest(meaning: Meaning, scope: Scope, limit: int) -> Statement:
+    """Return SQL for (id, distance) of the `limit` chunks in scope that are nearest."""
+    condition, params = scope.condition
+    space = meaning.space
+    return Statement(
+        f"SELECT chunk.id, {space.distance} AS distance FROM {SEARCHED}"
+        f" JOIN {EMBEDDING} ON embedding.chunk_id = chunk.id"
+        f" WHERE {space.of_space} AND {condition} ORDER BY distance LIMIT {limit:d}",
+        [text_of(meaning.vector), *params],
     )
 
 
-def _configure(ef_search: int) -> None:
-    """Set how the index is searched until the transaction ends: connections are pooled."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT set_config('hnsw.ef_search', %s, true),"
-            " set_config('hnsw.iterative_scan', 'relaxed_order', true)",
-            [str(ef_search)],
-        )
+def configuration(settings: SearchSettings) -> dict[str, str]:
+    """Return how the index is to be searched, where connections are not set to that anyway."""
+    ef_search = str(max(settings.chunk_settings.ef_search, min(settings.top_k, 1000)))
+    return {} if CONFIGURATION["hnsw.ef_search"] == ef_search else {"hnsw.ef_search": ef_search}
+
+
+def text_of(vector: Vectors) -> str:
+    """Return a vector as pgvector reads it."""
+    return f"[{','.join(map(str, vector.tolist()))}]"

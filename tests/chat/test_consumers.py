@@ -16,7 +16,8 @@ from django.test import Client
 from prometheus_client import REGISTRY
 from pytest_django import Settings
 
-from chat import runs
+from chat import active as active_runs
+from chat.active import RUNS
 from chat.models import Message, Run, RunState
 from ragsite.asgi import application
 from retrieval.models import Chunk
@@ -59,9 +60,9 @@ async def visit() -> AsyncIterator[Callable[..., Awaitable[Page]]]:
     yield open_page
     for page in pages:
         await page.disconnect()
-    for active in list(runs._active.values()):
+    for active in list(RUNS.values()):
         active.cancel("stopped")
-    await asyncio.gather(*runs._tasks)
+    await asyncio.gather(*active_runs._tasks)
     await sync_to_async(connections.close_all)()
 
 
@@ -170,7 +171,7 @@ async def test_leaving_for_good_closes_the_generators_stream(
     await page.disconnect()
     async with asyncio.timeout(5):
         await generator.closed.wait()
-        await asyncio.gather(*runs._tasks)
+        await asyncio.gather(*active_runs._tasks)
     assert (await Run.objects.aget()).state == RunState.CANCELLED
 
 
@@ -367,7 +368,7 @@ async def test_a_reader_that_takes_nothing_in_is_held_back_until_it_acknowledges
     while not await page.receive_nothing(timeout=0.2):
         held.append(await frame(page))
     assert held[-1]["type"] == "token"
-    await asyncio.gather(*runs._tasks)  # the run itself was not held back
+    await asyncio.gather(*active_runs._tasks)  # the run itself was not held back
     await page.send_json_to({"type": "ack", "run": held[0]["run"], "seq": held[-1]["seq"]})
     rest = [await frame(page)]
     while rest[-1]["type"] != "done":

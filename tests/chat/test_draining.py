@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.db import connections
 from django.test import AsyncClient
 
-from chat import runs
+from chat import active, runs
 from chat.frames import Ask, Done, Error, Frame, Token
 from chat.models import Conversation, Run, RunState
 from retrieval.models import Chunk
@@ -25,7 +25,7 @@ async def _afterwards(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[None]:
     """Drain this test only."""
     monkeypatch.setattr(runs, "_draining", asyncio.Event())
     yield
-    await asyncio.gather(*runs._tasks)
+    await asyncio.gather(*active._tasks)
     await sync_to_async(connections.close_all)()
 
 

@@ -13,7 +13,7 @@ from django.db import connections
 from prometheus_client import REGISTRY
 from structlog.testing import LogCapture
 
-from chat import runs
+from chat import active, runs
 from chat.frames import Ask, Done, Error, Status, Token, Usage, WarningFrame
 from chat.metrics import RunMeter
 from retrieval.backends.base import BackendError
@@ -41,7 +41,7 @@ class Change:
 @pytest.fixture(autouse=True)
 async def _no_run_left() -> AsyncIterator[None]:
     yield
-    await asyncio.gather(*runs._tasks)
+    await asyncio.gather(*active._tasks)
     await sync_to_async(connections.close_all)()
 
 

@@ -10,7 +10,7 @@ from django.db import connections
 from django.utils import timezone
 from pytest_django import Settings
 
-from chat import runs
+from chat import active, runs
 from chat.answering import prefetch
 from chat.frames import Ask, Frame, Prefetch
 from retrieval.models import Chunk, Collection, Document, DocumentVersion, Stage, Visibility
@@ -24,7 +24,7 @@ LOOKED_AHEAD = ["queued", "search_results", "generating", "token", "done"]
 async def _nothing_kept() -> AsyncIterator[None]:
     prefetch._entries.clear()
     yield
-    await asyncio.gather(*runs._tasks)
+    await asyncio.gather(*active._tasks)
     await sync_to_async(connections.close_all)()
 
 

@@ -1,14 +1,10 @@
 """Numbering and coalescing of a run's frames."""
 
 import asyncio
-import threading
-from typing import Any
-from uuid import UUID, uuid4
+from uuid import uuid4
 
-from pytest import MonkeyPatch
 from pytest_django.fixtures import Settings
 
-from chat import runlog
 from chat.frames import Done, Frame, Status, Token
 from chat.runlog import Coalescer, RunLog
 
@@ -78,51 +74,44 @@ async def test_a_reader_gets_what_it_missed_and_then_what_comes() -> None:
     assert [(missed.seq, missed.type), (live.seq, live.type)] == [(2, "status"), (3, "token")]
 
 
-async def test_a_reader_ends_with_the_terminal_frame() -> None:
-    log = RunLog(uuid4(), uuid4())
-    log._append(Done(finish_reason="stop", answer="", citations=[]))
-    assert [frame.type async for frame in log.follow(0)] == ["done"]
-
-
-async def test_what_is_saved_with_the_end_is_not_saved_again(monkeypatch: MonkeyPatch) -> None:
-    saved: list[int] = []
-
-    def store(
-        run: UUID, answer: UUID, text: str, citations: int, batch: list[Frame], *_: Any
-    ) -> None:
-        saved.extend(frame.seq for frame in batch)
-
-    monkeypatch.setattr(runlog, "store", store)
+async def test_the_end_is_seen_when_it_is_shown() -> None:
+    """It is saved before readers see it."""
     log = RunLog(uuid4(), uuid4())
     log.add(Token(text="a"))
-    ending = asyncio.create_task(
-        log.end(Done(finish_reason="stop", answer="a", citations=[]), lambda: None)
-    )
-    await asyncio.gather(ending, log.save())
-    await log.save()
-    assert saved == [1, 2]
-
-
-async def test_what_comes_while_a_batch_is_saved_is_saved_without_waiting_for_more(
-    monkeypatch: MonkeyPatch, settings: Settings
-) -> None:
-    settings.RUN_SAVE_SECONDS = 0.001
-    begun, go_on, rest = asyncio.Event(), threading.Event(), asyncio.Event()
-    loop = asyncio.get_running_loop()
-
-    def store(*saved: Any) -> None:
-        last: Frame = saved[4][-1]
-        loop.call_soon_threadsafe((begun if last.seq == 1 else rest).set)
-        assert go_on.wait(10)
-
-    monkeypatch.setattr(runlog, "store", store)
-    log = RunLog(uuid4(), uuid4())
-    saving = asyncio.create_task(log.save_as_it_grows())
+    log.end(Done(finish_reason="stop", answer="a", citations=[]), {})
+    reader = log.follow(0)
+    assert (await anext(reader)).type == "token"
+    waiting = asyncio.ensure_future(anext(reader))
     await asyncio.sleep(0)
-    log.add(Status(stage="searching", message=""))
-    await asyncio.wait_for(begun.wait(), 10)
+    assert not waiting.done()
+    log.show_end()
+    assert (await waiting).seq == 2
+    assert [frame async for frame in reader] == []
+
+
+async def test_what_is_unsaved_is_what_came_since() -> None:
+    log = RunLog(uuid4(), uuid4())
+    log.add(Token(text="a"))
+    first = log.unsaved()
     log.add(Status(stage="generating", message=""))
-    go_on.set()
-    await asyncio.wait_for(rest.wait(), 10)
-    saving.cancel()
-    await asyncio.gather(saving, return_exceptions=True)
+    assert first
+    log.saved(first)
+    rest = log.unsaved()
+    assert rest
+    assert [[frame.seq for frame in batch.frames] for batch in (first, rest)] == [[1], [2]]
+    log.saved(rest)
+    assert log.unsaved() is None
+
+
+async def test_a_run_is_stored_when_its_end_is_saved() -> None:
+    log = RunLog(uuid4(), uuid4())
+    log.add(Token(text="a"))
+    before = log.unsaved()
+    log.end(Done(finish_reason="stop", answer="a", citations=[]), {"state": "completed"})
+    assert before
+    log.saved(before)
+    assert not log.stored.is_set()
+    end = log.unsaved()
+    assert end
+    log.saved(end)
+    assert log.stored.is_set()

@@ -14,7 +14,9 @@ from django.db import connections
 from django.utils import timezone
 from pytest_django import Settings
 
+from chat import active as active_runs
 from chat import runs, runstate
+from chat.active import RUNS
 from chat.frames import Ask, Done, Error, Frame, Snapshot, WarningFrame
 from chat.models import Assistant, Citation, Message, Run, RunFrame, RunState
 from retrieval import backends
@@ -30,11 +32,11 @@ QUESTION = "How high is the tower?"
 async def _no_run_left() -> AsyncIterator[None]:
     """Fail a test that leaves a run behind, and end it."""
     yield
-    left = list(runs._active.values())
+    left = list(RUNS.values())
     for active in left:
         active.cancel("stopped")
         await asyncio.wait([active.work])
-    await asyncio.gather(*runs._tasks)
+    await asyncio.gather(*active_runs._tasks)
     # The thread of asgiref that ran this test's queries keeps its connection otherwise.
     await sync_to_async(connections.close_all)()
     assert not left
@@ -164,7 +166,7 @@ async def test_a_run_that_nobody_reads_any_more_is_cancelled(
     settings.RUN_GRACE_SECONDS = 0
     generator.script = ["Half", asyncio.Event()]
     run = await runs.start(user, asking())
-    active = runs._active[run.id]
+    active = RUNS[run.id]
     async with aclosing(runs.follow(user, run.id)) as reader:
         async for frame in reader:
             if frame.type == "token":

@@ -12,43 +12,6 @@ from retrieval.backends.base import BackendError
 from retrieval.backends.known_models import estimate_tokens, known
 
 
-class Recorder:
-    """Counts what is opened and closed."""
-
-    def __init__(self) -> None:
-        self.opened = 0
-        self.closed = 0
-
-    def open(self) -> int:
-        self.opened += 1
-        return self.opened
-
-    async def close(self, client: int) -> None:
-        self.closed += 1
-
-
-def test_each_loop_has_its_client_which_is_closed_with_it():
-    recorder = Recorder()
-    per_loop = clients.PerLoop(recorder.open, recorder.close)
-
-    async def twice() -> tuple[int, int]:
-        return await per_loop.get(), await per_loop.get()
-
-    assert asyncio.run(twice()) == (1, 1)
-    assert recorder.closed == 1
-    assert asyncio.run(twice()) == (2, 2)
-    assert recorder.closed == 2
-
-
-async def test_aclose_closes_and_the_next_call_opens_anew():
-    recorder = Recorder()
-    per_loop = clients.PerLoop(recorder.open, recorder.close)
-    await per_loop.get()
-    await clients.aclose()
-    assert recorder.closed == 1
-    assert await per_loop.get() == 2
-
-
 async def chunks(*parts: bytes):
     for part in parts:
         yield part

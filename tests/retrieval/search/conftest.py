@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Protocol
+from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import User
@@ -17,7 +18,7 @@ from retrieval.models import (
     EmbeddingSpace,
     Stage,
 )
-from retrieval.search import Scope, term_statistics
+from retrieval.search import Hit, Scope, term_statistics
 from retrieval.text import fulltext
 from tests.fakes import HashEmbedder
 
@@ -30,6 +31,13 @@ class AddDocument(Protocol):
         language: str = "en",
         collection: Collection | None = None,
     ) -> Document: ...
+
+
+def make_hit(
+    text: str, title: str = "", heading_path: tuple[str, ...] = (), **scores: float
+) -> Hit:
+    """Return a hit of a document of its own."""
+    return Hit(uuid4(), text, heading_path, None, "en", uuid4(), title, scores)
 
 
 @pytest.fixture(autouse=True)

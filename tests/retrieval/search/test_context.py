@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 from pytest_django import Settings
 
-from retrieval.models import Chunk, Document, DocumentVersion
 from retrieval.search import Hit, build_context, holds_answer, passages
-from retrieval.search.context import same
-from retrieval.text.terms import words
+from retrieval.search.context import same, words_of
+from tests.retrieval.search.conftest import make_hit
 
 
 class CautiousReranker:
@@ -16,8 +15,7 @@ class CautiousReranker:
 
 
 def hit(text: str, title: str = "", **scores: float) -> Hit:
-    version = DocumentVersion(document=Document(title=title), language="en")
-    return Hit(Chunk(version=version, text=text, heading_path=["Oil", "Kinds"]), scores)
+    return make_hit(text, title, ("Oil", "Kinds"), **scores)
 
 
 def count_words(text: str) -> int:
@@ -26,7 +24,7 @@ def count_words(text: str) -> int:
 
 def context(*texts: str, budget: int = 1000) -> list[str]:
     chosen = build_context([hit(text) for text in texts], budget, count_words)
-    return [each.chunk.text for each in chosen]
+    return [each.text for each in chosen]
 
 
 def use_reranker(settings: Settings, path: str | None) -> None:
@@ -78,7 +76,7 @@ def test_shifted_window_is_dropped() -> None:
 )
 def test_texts_that_may_contradict_each_other_both_stay(first: str, second: str) -> None:
     """One different word, a number say, makes another statement."""
-    assert not same(words(first), words(second))
+    assert not same(words_of(first), words_of(second))
 
 
 def test_unspaced_text_is_compared() -> None:

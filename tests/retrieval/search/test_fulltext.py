@@ -6,10 +6,14 @@ import math
 
 import pytest
 
+from retrieval.database import in_thread
 from retrieval.models import Chunk
-from retrieval.search import Scope, fulltext, term_statistics
+from retrieval.search import Scope, SearchSettings, candidates, fulltext, term_statistics
+from retrieval.search.candidates import Words
 from retrieval.search.fulltext import WeightedTerm
 from tests.retrieval.search.conftest import AddDocument
+
+pytestmark = pytest.mark.django_db(transaction=True)
 
 TEXTS = (
     "pump",
@@ -35,49 +39,49 @@ def bm25(question: list[str], text: str) -> float:
     return total
 
 
+async def find(question: str, scope: Scope, limit: int = 10) -> Words:
+    """Return the question's words with the best chunks that hold one."""
+    words = await fulltext.weigh(question)
+    return Words(words, await fulltext.search(words, scope, limit))
+
+
 @pytest.mark.parametrize("question", ["pump", "pump valve", "gasket oil brass"])
-def test_score_is_bm25(question: str, add_document: AddDocument, scope: Scope) -> None:
+async def test_score_is_bm25(question: str, add_document: AddDocument, scope: Scope) -> None:
     """PostgreSQL's score is that of the formula's, for one word or several."""
-    add_document(*TEXTS, language="")
-    found = fulltext.search(fulltext.weigh(question), scope, 10)
-    texts = dict(Chunk.objects.values_list("id", "text"))
+    await in_thread(add_document, *TEXTS, language="")
     expected = {text: bm25(question.split(), text) for text in TEXTS}
-    assert {texts[id_]: score for id_, score in found.items()} == pytest.approx(
-        {text: score for text, score in expected.items() if score}, rel=1e-5
-    )
-    assert list(found.values()) == sorted(found.values(), reverse=True)
+    holding = {text: score for text, score in expected.items() if score}
+    words = await find(question, scope)
+    hits = await candidates.load(scope, SearchSettings(), None, words)
+    scores = {hit.text: hit.scores["fulltext"] for hit in hits}
+    assert scores == pytest.approx(holding, rel=1e-5)
+    ids = {hit.id: hit.text for hit in hits}
+    assert [ids[id_] for id_ in words.chunks] == sorted(holding, key=lambda text: -holding[text])
 
 
-def test_given_chunks_are_scored(add_document: AddDocument, scope: Scope) -> None:
-    """Chunks that another search found get the score that this one would have given them."""
-    add_document(*TEXTS)
-    found = fulltext.search(fulltext.weigh("pump valve"), scope, 10)
-    every = list(Chunk.objects.values_list("id", flat=True))
-    assert fulltext.score(fulltext.weigh("pump valve"), every) == pytest.approx(found)
-    assert fulltext.score(fulltext.weigh("pump valve"), []) == {}
-
-
-def test_limit_keeps_the_best(add_document: AddDocument, scope: Scope) -> None:
+async def test_limit_keeps_the_best(add_document: AddDocument, scope: Scope) -> None:
     """The best chunks are returned, no more than asked for."""
-    add_document(*TEXTS)
-    every = fulltext.search(fulltext.weigh("pump valve"), scope, 10)
-    assert list(fulltext.search(fulltext.weigh("pump valve"), scope, 2)) == list(every)[:2]
+    await in_thread(add_document, *TEXTS)
+    every = (await find("pump valve", scope)).chunks
+    assert (await find("pump valve", scope, limit=2)).chunks == every[:2]
 
 
-def test_words_that_no_chunk_holds_find_nothing(add_document: AddDocument, scope: Scope) -> None:
+async def test_words_that_no_chunk_holds_find_nothing(
+    add_document: AddDocument, scope: Scope
+) -> None:
     """Neither do they with no word at all."""
-    add_document(*TEXTS)
-    assert fulltext.search(fulltext.weigh("zeppelin"), scope, 10) == {}
-    assert fulltext.search(fulltext.weigh("?! -- ()"), scope, 10) == {}
+    await in_thread(add_document, *TEXTS)
+    assert (await find("zeppelin", scope)).chunks == []
+    assert (await find("?! -- ()", scope)).chunks == []
 
 
-def test_question_as_long_as_a_document(add_document: AddDocument, scope: Scope) -> None:
+async def test_question_as_long_as_a_document(add_document: AddDocument, scope: Scope) -> None:
     """Thousands of words are cut to the weightiest ones, and find what holds them."""
-    add_document("brass", " ".join(f"word{n}" for n in range(300)))
+    await in_thread(add_document, "brass", " ".join(f"word{n}" for n in range(300)))
     question = " ".join(["brass", *(f"word{n}" for n in range(3000))])
-    weighed = fulltext.weigh(question)
-    assert len(weighed.terms) == fulltext.SEARCHED_TERMS
-    assert len(fulltext.search(weighed, scope, 10)) == 2
+    found = await find(question, scope)
+    assert len(found.weighted.terms) == fulltext.SEARCHED_TERMS
+    assert len(found.chunks) == 2
 
 
 def test_common_words_are_not_matched_beside_rare_ones() -> None:
@@ -89,29 +93,33 @@ def test_common_words_are_not_matched_beside_rare_ones() -> None:
     assert fulltext.rarest([common]) == [common]
 
 
-def test_forms_of_a_term_share_its_weight(add_document: AddDocument) -> None:
+async def test_forms_of_a_term_share_its_weight(add_document: AddDocument) -> None:
     """A form that only a few documents of another language hold is no rarer a term."""
-    add_document("organisation", language="")
-    add_document("organisations", "organisation", "organisational", "pump", language="en")
-    weights = {term.form: term.weight for term in fulltext.weigh("organisation").terms}
+    await in_thread(add_document, "organisation", language="")
+    await in_thread(
+        add_document, "organisations", "organisation", "organisational", "pump", language="en"
+    )
+    weights = {term.form: term.weight for term in (await fulltext.weigh("organisation")).terms}
     assert set(weights) == {"organisation", "organis"}
     assert len(set(weights.values())) == 1
 
 
-def test_frequencies_are_counted_anew_while_they_are_small(add_document: AddDocument) -> None:
+async def test_frequencies_are_counted_anew_while_they_are_small(add_document: AddDocument) -> None:
     """A document that was just added counts at once."""
-    add_document("pump", language="")
-    assert term_statistics.frequencies(["pump", "valve"]) == {"pump": 1, "valve": 0}
-    add_document("pump valve", language="")
-    assert term_statistics.frequencies(["pump", "valve"]) == {"pump": 2, "valve": 1}
+    await in_thread(add_document, "pump", language="")
+    assert await term_statistics.frequencies(["pump", "valve"]) == {"pump": 1, "valve": 0}
+    await in_thread(add_document, "pump valve", language="")
+    assert await term_statistics.frequencies(["pump", "valve"]) == {"pump": 2, "valve": 1}
 
 
-def test_slow_counts_are_kept(add_document: AddDocument, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_slow_counts_are_kept(
+    add_document: AddDocument, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What was slow to count is not counted for each question."""
     monkeypatch.setattr(term_statistics, "SLOW_COUNT", 2)
-    add_document("pump", "pump")
-    assert term_statistics.frequencies(["pump"]) == {"pump": 2}
-    add_document("pump", language="")
-    assert term_statistics.frequencies(["pump"]) == {"pump": 2}
+    await in_thread(add_document, "pump", "pump")
+    assert await term_statistics.frequencies(["pump"]) == {"pump": 2}
+    await in_thread(add_document, "pump", language="")
+    assert await term_statistics.frequencies(["pump"]) == {"pump": 2}
     term_statistics.forget()
-    assert term_statistics.frequencies(["pump"]) == {"pump": 3}
+    assert await term_statistics.frequencies(["pump"]) == {"pump": 3}

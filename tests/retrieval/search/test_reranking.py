@@ -8,14 +8,11 @@ import pytest
 from pytest_django import Settings
 
 from retrieval.backends.base import BackendError, Passage, Query, Ranked
-from retrieval.models import Chunk, Document, DocumentVersion
-from retrieval.search import Hit, SearchSettings, analyse, passage, rerank
+from retrieval.search import SearchSettings, analyse, passage, rerank
+from tests.retrieval.search.conftest import make_hit
 
 HITS = [
-    Hit(
-        Chunk(version=DocumentVersion(document=Document(title=text), language="en"), text=text),
-        {"fused": score},
-    )
+    make_hit(text, fused=score)
     for text, score in (("short", 3.0), ("quite a bit longer", 2.0), ("a longer one", 1.0))
 ]
 
@@ -40,14 +37,14 @@ def use(settings: Settings, name: str | None) -> None:
 
 async def order(**given: object) -> list[str]:
     hits = await rerank(analyse("long"), HITS, SearchSettings.parse(given))
-    return [hit.chunk.text for hit in hits]
+    return [hit.text for hit in hits]
 
 
 async def test_reranker_decides_the_order(settings: Settings) -> None:
     """The hits come back in its order, each with its relevance beside the earlier scores."""
     use(settings, "LongestFirst")
     hits = await rerank(analyse("long"), HITS, SearchSettings())
-    assert [(hit.chunk.text, hit.scores) for hit in hits] == [
+    assert [(hit.text, hit.scores) for hit in hits] == [
         ("quite a bit longer", {"fused": 2.0, "reranked": 0.18}),
         ("a longer one", {"fused": 1.0, "reranked": 0.12}),
         ("short", {"fused": 3.0, "reranked": 0.05}),

@@ -1,0 +1,120 @@
+"""Readers of runs: live from this process, or from the database, and the grace they are given.
+
+A run goes on for RUN_GRACE_SECONDS after its last reader left, in whatever process it read.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from django.conf import settings
+from django.utils.translation import gettext
+
+from chat import runstate
+from chat.active import RUNS, ActiveRun, hold
+from chat.frames import TERMINAL, Frame
+from chat.models import ACTIVE, Run
+from chat.runstate import RunRefused
+from retrieval.database import in_thread
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+# How often a reader looks for frames of a run that another process works on.
+POLL_SECONDS = 0.25
+# Whoever asked has this long to begin reading, however short the grace period is.
+FIRST_READER_SECONDS = 10.0
+
+
+async def follow(user: User, run_id: UUID, after: int = 0) -> AsyncGenerator[Frame]:
+    """Yield a run's frames behind number `after`: stored ones, then live ones, to the end.
+
+    A client that cannot be brought up to date frame by frame gets a snapshot. Raises RunRefused
+    for a run that is not there or somebody else's.
+    """
+    active = RUNS.get(run_id)
+    if active and active.run.user_id == user.pk:
+        frames = _follow_here(active, after)
+    else:
+        run = await in_thread(Run.objects.filter(id=run_id, user=user).first)
+        if run is None:
+            raise RunRefused("not_found", gettext("There is no such answer."))
+        frames = _follow_stored(run, after)
+    async with aclosing(frames):
+        async for frame in frames:
+            yield frame
+
+
+async def _follow_here(active: ActiveRun, after: int) -> AsyncGenerator[Frame]:
+    active.readers += 1
+    if active.grace:
+        active.grace.cancel()
+    try:
+        async with aclosing(active.log.follow(after)) as frames:
+            async for frame in frames:
+                yield frame
+    finally:
+        active.readers -= 1
+        if not active.readers:
+            wait_for_readers(active, settings.RUN_GRACE_SECONDS)
+
+
+def wait_for_first_reader(active: ActiveRun) -> None:
+    """Cancel a new run unless somebody begins to read it."""
+    wait_for_readers(active, max(settings.RUN_GRACE_SECONDS, FIRST_READER_SECONDS))
+
+
+def wait_for_readers(active: ActiveRun, seconds: float) -> None:
+    """Cancel the run unless somebody reads it within that time."""
+
+    def check() -> None:
+        if not active.readers and not active.work.done():
+            hold(_abandon(active), f"abandon run {active.run.id}")
+
+    loop = asyncio.get_running_loop()
+    active.grace = loop.call_later(seconds, check)
+
+
+async def _abandon(active: ActiveRun) -> None:
+    elsewhere = await in_thread(
+        runstate.was_read_within, active.run.id, settings.RUN_GRACE_SECONDS + 2 * POLL_SECONDS
+    )
+    if active.readers:
+        return
+    if elsewhere:
+        wait_for_readers(active, settings.RUN_GRACE_SECONDS)
+    else:
+        active.cancel("abandoned")
+
+
+async def _follow_stored(run: Run, after: int) -> AsyncGenerator[Frame]:
+    """Yield frames from the database, of an ended run or of one that another process works on."""
+    position = after
+    while True:
+        # The state first: what is stored when it has ended is all there will be.
+        state = await in_thread(_current_state, run.id)
+        for frame in await in_thread(runstate.stored_frames, run.id, position):
+            yield frame
+            position = frame.seq
+            if isinstance(frame, TERMINAL):
+                return
+        if state not in ACTIVE:
+            break
+        await asyncio.sleep(POLL_SECONDS)
+    for frame in await in_thread(runstate.stored_frames, run.id, after - 1):
+        if isinstance(frame, TERMINAL):
+            yield frame  # the client has everything: this is the end it has already seen
+            return
+    await in_thread(run.refresh_from_db)
+    for frame in await in_thread(runstate.snapshot, run):
+        yield frame
+
+
+def _current_state(run: UUID) -> str:
+    runstate.interrupt_expired()
+    runstate.read_by(run)
+    return Run.objects.values_list("state", flat=True).get(id=run)

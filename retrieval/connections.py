@@ -1,0 +1,85 @@
+"""PostgreSQL connections for the event loop itself, kept open between statements."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from django.conf import settings
+from django.db import connection
+from psycopg import AsyncConnection, OperationalError
+from psycopg.pq import TransactionStatus
+
+from retrieval.per_loop import PerLoop
+
+Row = tuple[Any, ...]
+
+# How pgvector searches unless a search says otherwise.
+CONFIGURATION = {"hnsw.ef_search": "120", "hnsw.iterative_scan": "relaxed_order"}
+# Of Django's parameters, those that are about its own cursors.
+DJANGO_ONLY = ("context", "cursor_factory", "prepare_threshold")
+
+
+class Connections:
+    """At most DATABASE_CONNECTIONS at once, opened when needed; the one used last is used next.
+
+    Not psycopg_pool's: the tasks of its asynchronous pool cannot be cancelled, so that a loop
+    that ends waits for them for ever.
+    """
+
+    def __init__(self) -> None:
+        self._idle: list[AsyncConnection[Row]] = []
+        self._closed = False
+        self._free = asyncio.Semaphore(settings.DATABASE_CONNECTIONS)
+
+    @asynccontextmanager
+    async def connection(self) -> AsyncGenerator[AsyncConnection[Row]]:
+        """Lend a connection in autocommit. Raises psycopg.OperationalError if there is none."""
+        try:
+            async with asyncio.timeout(settings.DATABASE_TIMEOUT):
+                await self._free.acquire()
+        except TimeoutError as error:
+            raise OperationalError("All connections are in use.") from error
+        try:
+            lent = self._idle.pop() if self._idle else await connect()
+            try:
+                yield lent
+            finally:
+                usable = lent.info.transaction_status == TransactionStatus.IDLE
+                if usable and not self._closed:
+                    self._idle.append(lent)
+                else:  # lost, or its statement was cancelled
+                    await lent.close()
+        finally:
+            self._free.release()
+
+    async def forget(self) -> None:
+        """Close the connections that nobody uses."""
+        while self._idle:
+            await self._idle.pop().close()
+
+    async def aclose(self) -> None:
+        """Close all connections; those in use when they are given back."""
+        self._closed = True
+        await self.forget()
+
+
+async def connect() -> AsyncConnection[Row]:
+    """Open a connection to Django's database. Raises psycopg.OperationalError."""
+    django: dict[str, Any] = connection.get_connection_params()
+    parameters = {name: value for name, value in django.items() if name not in DJANGO_ONLY}
+    opened = await AsyncConnection.connect(
+        **{"connect_timeout": int(settings.DATABASE_TIMEOUT), **parameters}, autocommit=True
+    )
+    try:
+        for name, value in CONFIGURATION.items():
+            await opened.execute("SELECT set_config(%s, %s, false)", (name, value))
+    except BaseException:  # cancelled, say
+        await opened.close()
+        raise
+    return opened
+
+
+connections = PerLoop(Connections, Connections.aclose)
