@@ -12,7 +12,7 @@ from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
 from django.db import connection, connections
 
-from chat import active, runs
+from chat import runs
 from chat.frames import Ask, Done, Frame
 from chat.models import Run
 from retrieval.models import Chunk

@@ -19,7 +19,7 @@ from django.core.management import CommandError
 from chat import runs
 from chat.channel_layer import PROCESS, RelayedChannelLayer
 from chat.management.connections import warn_if_scarce
-from retrieval import backends
+from retrieval import per_loop
 from retrieval.management.ready import ReadyCommand
 
 SERVICE_RESTART = 1012
@@ -80,7 +80,7 @@ class DrainingServer(daphne_server.Server):  # type: ignore[misc]
                 await asyncio.wait(applications, timeout=CLOSE_SECONDS)
             # A question that came in right before the signal may have become a run only now.
             await runs.drain(0)
-            await backends.aclose()
+            await per_loop.aclose()
             if isinstance(layer, RelayedChannelLayer):
                 await layer.aclose()
         finally:

@@ -7,7 +7,6 @@ import math
 import pytest
 
 from retrieval.database import in_thread
-from retrieval.models import Chunk
 from retrieval.search import Scope, SearchSettings, candidates, fulltext, term_statistics
 from retrieval.search.candidates import Words
 from retrieval.search.fulltext import WeightedTerm
