@@ -42,18 +42,16 @@ async def timed(stream: AsyncGenerator[Item]) -> AsyncGenerator[Item]:
 
     Raises BackendError (timeout). Closes the stream however it ends.
     """
+    now = asyncio.get_running_loop().time
     patience = settings.PROVIDER_CONNECT_TIMEOUT + settings.PROVIDER_FIRST_TOKEN_TIMEOUT
-    async with aclosing(stream):
-        while True:
-            try:
-                async with asyncio.timeout(patience):
-                    item = await anext(stream)
-            except StopAsyncIteration:
-                return
-            except TimeoutError as exc:
-                raise error("timeout") from exc
-            yield item
-            patience = settings.PROVIDER_TOKEN_TIMEOUT
+    try:
+        async with aclosing(stream), asyncio.timeout(patience) as silence:
+            async for item in stream:
+                silence.reschedule(None)
+                yield item
+                silence.reschedule(now() + settings.PROVIDER_TOKEN_TIMEOUT)
+    except TimeoutError as exc:
+        raise error("timeout") from exc
 
 
 async def event_data(chunks: AsyncIterator[bytes]) -> AsyncGenerator[bytes]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from uuid import UUID
 
@@ -38,7 +38,7 @@ class Hit:
 
     def scored(self, stage: str, score: float) -> Hit:
         """Return this hit with one more score."""
-        return replace(self, scores={**self.scores, stage: score})
+        return Hit(**{**vars(self), "scores": {**self.scores, stage: score}})
 
 
 def passage(hit: Hit, index: int) -> Passage:
