@@ -16,6 +16,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
+from chat.management.supervisor import WITH_PARENT
 from tests.chat.management.conftest import START_SECONDS, Site
 from tests.servers import wait_until
 
@@ -142,6 +143,17 @@ def test_a_second_start_keeps_everything_and_shows_no_password(site: Site, passw
     with signed_in(site, password) as client:
         assert "sessionid" in client.cookies
     assert site.end(signal.SIGTERM) == []
+
+
+@pytest.mark.skipif(not WITH_PARENT, reason="needs setpriv, which only Linux has")
+def test_when_it_is_killed_itself_it_leaves_no_process(site: Site, printed: str) -> None:
+    site.up()
+    wait_until(lambda: site.child("worker"), "the worker runs", START_SECONDS)
+    processes = site.processes()
+    assert site.process is not None
+    site.process.kill()
+    _, left = psutil.wait_procs(processes, timeout=START_SECONDS)
+    assert left == []
 
 
 def test_nothing_was_written_to_the_home_folder(site: Site, printed: str) -> None:
