@@ -40,6 +40,8 @@ logger = logging.getLogger(__name__)
 
 # How often the owner renews its leases and looks for requests to stop.
 HEARTBEAT_SECONDS = 0.5
+# How often frames that nobody needs any more are deleted.
+FORGET_SECONDS = 60.0
 # How often a question that waits for the one before it looks whether it is its turn.
 TURN_SECONDS = 0.25
 # How long a reader waits for the end to be saved; longer only if PostgreSQL is away.
@@ -50,6 +52,7 @@ LAST_SAVE_SECONDS = 10.0
 __all__ = ["RunRefused", "drain", "follow", "is_draining", "start", "stop"]
 
 _draining = asyncio.Event()
+_forgotten = -FORGET_SECONDS
 _saving: tuple[Saver, asyncio.Task[None]] | None = None
 
 
@@ -193,8 +196,7 @@ def _addressed(ending: Done, active: ActiveRun) -> Done:
 
 async def _heartbeat() -> None:
     """Renew the leases of this process's runs, and end those that others stopped or deleted."""
-    with suppress(DatabaseError):
-        await in_thread(runstate.forget_frames)
+    await _forget_frames()
     away = False
     while RUNS:
         asked_about = list(RUNS)
@@ -211,6 +213,15 @@ async def _heartbeat() -> None:
                     active.cancel("stopped" if run in kept else "lost")
         if works := [each.work for each in RUNS.values()]:
             await asyncio.wait(works, timeout=HEARTBEAT_SECONDS)
+
+
+async def _forget_frames() -> None:
+    """Delete frames of runs that ended long ago, once in a while."""
+    global _forgotten  # noqa: PLW0603 - one a process
+    if _forgotten + FORGET_SECONDS < time.monotonic():
+        _forgotten = time.monotonic()
+        with suppress(DatabaseError):
+            await in_thread(runstate.forget_frames)
 
 
 async def stop(user: User, run: UUID | None = None, ask: str | None = None) -> Run | None:
