@@ -9,6 +9,8 @@
 
 const NOT_SIGNED_IN = 4401;
 const AWAY_MS = 1000;
+// However long a page was away, it is back before its answer is given up (RUN_GRACE_SECONDS).
+const LONGEST_WAIT_MS = 5000;
 
 /**
  * @typedef {object} Handlers
@@ -27,6 +29,7 @@ export class Socket {
     /** @type {SocketWrapper | null} */
     this.wrapper = null;
     this.open = false;
+    window.htmx.config.wsReconnectDelay = reconnectDelay;
     root.addEventListener("htmx:wsBeforeMessage", (event) => {
       event.preventDefault();
       onFrame(JSON.parse(detail(event).message));
@@ -52,6 +55,14 @@ export class Socket {
   showConnection() {
     this.root.toggleAttribute("data-away", !this.open);
   }
+}
+
+/**
+ * Return the milliseconds to wait, at random: a server that restarts is not stormed.
+ * @param {number} tries how often it was tried in vain
+ */
+function reconnectDelay(tries) {
+  return Math.random() * Math.min(1000 * 2 ** tries, LONGEST_WAIT_MS);
 }
 
 /** @param {Event} event */

@@ -59,6 +59,7 @@ export interface SocketWrapper {
 declare global {
   interface Window {
     htmx: {
+      config: { wsReconnectDelay: (tries: number) => number };
       ajax(method: string, url: string, options: object): Promise<void>;
       process(element: Element): void;
       trigger(element: Element, name: string): void;

@@ -98,9 +98,16 @@ def browser(django_db_setup: None) -> Iterator[Browser]:
 
 
 @pytest.fixture
-def new_page(browser: Browser, site: str, transactional_db: None) -> Iterator[NewPage]:
+def errors() -> list[str]:
+    """Return the errors on the pages' consoles; those that are left at the end fail the test."""
+    return []
+
+
+@pytest.fixture
+def new_page(
+    browser: Browser, site: str, errors: list[str], transactional_db: None
+) -> Iterator[NewPage]:
     """Return a function that opens a page, signed in if a user is given."""
-    errors: list[str] = []
 
     def said(message: ConsoleMessage) -> None:
         if message.type == "error":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -14,15 +15,17 @@ from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
 from chat.models import Message, Role, Run, RunState
-from tests.browser.conftest import NewPage, browser, new_page
+from tests.browser.conftest import NewPage, browser, errors, new_page
 from tests.browser.test_whole_path import armed, ask, state
 from tests.deploy.conftest import END_SECONDS, Web
 from tests.provider import Answer, Provider
 from tests.servers import Relay, Server, nginx, wait_until
 
-__all__ = ["browser", "new_page"]
+__all__ = ["browser", "errors", "new_page"]
 
 QUESTION = "How high is the tower of Lund?"
+AWAY_SECONDS = 20
+BACK_MS = 8000
 # What an answer shows, with its citations written as the model wrote them.
 SHOWN = """(prose) => {
   const copy = prose.cloneNode(true);
@@ -133,6 +136,24 @@ def test_a_page_cut_off_from_a_process_that_drains_goes_on_at_the_other(
     ask(page, "And the stairs of the tower?")
     state(page, "done")
     assert str(other.process.pid) in Run.objects.latest("created_at").owner
+
+
+def test_a_page_that_was_without_a_network_for_long_is_back_before_its_answer_is_given_up(
+    page: Page, cluster: Cluster, model: Provider, errors: list[str]
+) -> None:
+    cluster.relay.cut()
+    away = time.monotonic()
+    model.release(4)
+    expect(page.locator("#chat")).to_have_attribute("data-away", "")
+    wait_until(lambda: time.monotonic() - away > AWAY_SECONDS, "it was away", AWAY_SECONDS + 5)
+    cluster.relay.open()
+    expect(page.locator(".prose .cite")).to_have_count(7, timeout=BACK_MS)
+    expect(page.locator("#chat")).not_to_have_attribute("data-away", "")
+    model.release(100)
+    state(page, "done")
+    assert_whole(page, "".join(sentences(10)))
+    # The browser tells of each attempt that failed, and htmx after it.
+    errors[:] = [said for said in errors if not re.search(r"/ws/chat/|^\[object Event\]", said)]
 
 
 def test_a_page_that_stays_reads_to_the_end_and_asks_again_at_the_other(
