@@ -15,6 +15,7 @@ from uuid import UUID
 from autobahn.exception import Disconnected
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.contrib.auth.models import User
+from django.db import DatabaseError
 from django.utils.translation import gettext
 from pydantic import ValidationError
 
@@ -33,7 +34,7 @@ from chat.frames import (
     Stop,
     Watch,
 )
-from chat.refusals import ask_id, refusal
+from chat.refusals import ask_id, refusal, unavailable
 from chat.runs import RunRefused
 from chat.window import Window
 
@@ -115,14 +116,10 @@ class ChatConsumer(AsyncWebsocketConsumer):
         except ValidationError as error:
             await self.send_frame(refusal(error, raw))
         except RunRefused as refused:
-            await self.send_frame(
-                Error(
-                    code=refused.code,
-                    message=refused.message,
-                    recoverable=refused.recoverable,
-                    ask=ask_id(raw),
-                )
-            )
+            await self.send_frame(refused.frame(ask_id(raw)))
+        except DatabaseError:
+            logger.exception("A message could not be handled")
+            await self.send_frame(unavailable(raw))
 
     async def handle(self, message: ClientMessage) -> None:
         """Do what the client asks. Raises RunRefused."""
@@ -149,14 +146,20 @@ class ChatConsumer(AsyncWebsocketConsumer):
         await self.resume(run.id, 0)
         await self.join(run.conversation_id)
         await self.channel_layer.group_send(
-            conversation_group(run.conversation_id), {"type": "run.started", "run": str(run.id)}
+            conversation_group(run.conversation_id),
+            {
+                "type": "run.started",
+                "run": str(run.id),
+                "conversation": str(run.conversation_id),
+            },
         )
 
     async def prefetch(self, message: Prefetch) -> None:
         """Look ahead for what is being typed, instead of what was typed before."""
         if self.looking_ahead is not None:
             self.looking_ahead.cancel()
-        with suppress(RunRefused):  # whoever asks is told; who types is left alone
+        # Whoever asks is told; who types is left alone.
+        with suppress(RunRefused, DatabaseError):
             self.looking_ahead = await runs.look_ahead(self.user, message)
 
     async def stop(self, message: Stop) -> None:
@@ -193,9 +196,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
                     await self.send(text_data=text)
                     window.sent(frame.seq, len(text))
         except RunRefused as refused:
-            await self.send_frame(
-                Error(code=refused.code, message=refused.message, recoverable=False)
-            )
+            await self.send_frame(refused.frame())
         except Disconnected:
             pass  # the page is gone; Daphne is about to say so
         except Exception:  # the outermost edge of this task
@@ -205,8 +206,13 @@ class ChatConsumer(AsyncWebsocketConsumer):
 
     async def watch(self, conversation: UUID) -> None:
         """Follow the runs that are active in a conversation, and those to come."""
-        active = await runs.active_in(self.user, conversation)
+        # Joined first, so that none starts unheard while those that are active are looked up.
         await self.join(conversation)
+        try:
+            active = await runs.active_in(self.user, conversation)
+        except RunRefused:
+            await self.part(conversation)
+            raise
         for run in active:
             if run not in self.following:
                 await self.resume(run, 0)
@@ -217,9 +223,16 @@ class ChatConsumer(AsyncWebsocketConsumer):
             self.watching.add(conversation)
             await self.channel_layer.group_add(conversation_group(conversation), self.channel_name)
 
+    async def part(self, conversation: UUID) -> None:
+        """Hear no more of a conversation."""
+        self.watching.discard(conversation)
+        await self.channel_layer.group_discard(conversation_group(conversation), self.channel_name)
+
     async def run_started(self, event: dict[str, Any]) -> None:
         """Follow a run that was started elsewhere, in a conversation this page watches."""
-        run = UUID(event["run"])
+        run, conversation = UUID(event["run"]), UUID(event["conversation"])
+        if conversation not in self.watching:
+            return  # somebody else's, heard of before that was known
         if run not in self.following and run != self.newest:
             await self.resume(run, 0)
 

@@ -6,12 +6,14 @@ A run goes on for RUN_GRACE_SECONDS after its last reader left, in whatever proc
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django.conf import settings
+from django.db import DatabaseError, OperationalError
 from django.utils.translation import gettext
 
 from chat import runstate
@@ -24,8 +26,12 @@ from retrieval.database import in_thread
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
+logger = logging.getLogger(__name__)
+
 # How often a reader looks for frames of a run that another process works on.
 POLL_SECONDS = 0.25
+# How long it waits when PostgreSQL is away.
+AWAY_SECONDS = 2.0
 # Whoever asked has this long to begin reading, however short the grace period is.
 FIRST_READER_SECONDS = 10.0
 
@@ -80,9 +86,11 @@ def wait_for_readers(active: ActiveRun, seconds: float) -> None:
 
 
 async def _abandon(active: ActiveRun) -> None:
-    elsewhere = await in_thread(
-        runstate.was_read_within, active.run.id, settings.RUN_GRACE_SECONDS + 2 * POLL_SECONDS
-    )
+    within = settings.RUN_GRACE_SECONDS + 2 * POLL_SECONDS
+    try:
+        elsewhere = await in_thread(runstate.was_read_within, active.run.id, within)
+    except DatabaseError:
+        elsewhere = False  # nobody can read elsewhere while it is away
     if active.readers:
         return
     if elsewhere:
@@ -95,9 +103,15 @@ async def _follow_stored(run: Run, after: int) -> AsyncGenerator[Frame]:
     """Yield frames from the database, of an ended run or of one that another process works on."""
     position = after
     while True:
-        # The state first: what is stored when it has ended is all there will be.
-        state = await in_thread(_current_state, run.id)
-        for frame in await in_thread(runstate.stored_frames, run.id, position):
+        try:
+            # The state first: what is stored when it has ended is all there will be.
+            state = await in_thread(_current_state, run.id)
+            frames = await in_thread(runstate.stored_frames, run.id, position)
+        except OperationalError as error:
+            logger.warning("Run %s: waiting for the database to read on: %s", run.id, error)
+            await asyncio.sleep(AWAY_SECONDS)
+            continue
+        for frame in frames:
             yield frame
             position = frame.seq
             if isinstance(frame, TERMINAL):

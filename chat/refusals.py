@@ -1,4 +1,4 @@
-"""What a client is told about a message that is not of the protocol."""
+"""What a client is told about a message that could not be understood, or not be handled."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from django.utils.translation import gettext
 from pydantic import ValidationError
 
 from chat.frames import QUESTION_MAX_CHARS, Error
+from chat.runstate import unavailable_message
 
 
 def refusal(error: ValidationError, raw: str | bytes) -> Error:
@@ -16,6 +17,12 @@ def refusal(error: ValidationError, raw: str | bytes) -> Error:
     field = str(first["loc"][-1]) if first["loc"] else ""
     code, message = describe(first["type"], field)
     return Error(code=code, message=message, recoverable=False, ask=ask_id(raw))
+
+
+def unavailable(raw: str | bytes) -> Error:
+    """Return the error frame for a message that came while the database was away."""
+    message = unavailable_message()
+    return Error(code="unavailable", message=message, recoverable=True, ask=ask_id(raw))
 
 
 def describe(kind: str, field: str) -> tuple[str, str]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
+from dataclasses import dataclass
 from uuid import UUID
 
 from django.conf import settings
 
 from chat.frames import TERMINAL, Citation, CitationData, Done, Error, Frame, Token
-from chat.saving import Batch
 
 SENTENCE_ENDS = (".", "!", "?", "。", "！", "？")
 
@@ -92,6 +92,20 @@ class RunLog:
         self._citations_saved += len(batch.of(Citation))
         if self.outcome and self._saved == len(self.frames):
             self.stored.set()
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What of a run is not saved yet."""
+
+    log: RunLog
+    frames: Sequence[Frame]
+    citations_before: int
+    """How many citations the answer has without these frames."""
+
+    def of(self, kind: type[Frame]) -> list[Frame]:
+        """Return the frames of a kind."""
+        return [frame for frame in self.frames if isinstance(frame, kind)]
 
 
 class Coalescer:

@@ -186,6 +186,9 @@ def _outcome(active: ActiveRun) -> tuple[RunState, Done | Error]:
             code=error.code, message=error.message, recoverable=error.retryable
         )
     logger.error("Run %s failed", active.run.id, exc_info=error)
+    if isinstance(error, DatabaseError):
+        message = runstate.unavailable_message()
+        return RunState.FAILED, Error(code="unavailable", message=message, recoverable=True)
     message = gettext("Something went wrong on our side. Please try again.")
     return RunState.FAILED, Error(code="internal", message=message, recoverable=True)
 

@@ -42,6 +42,10 @@ class RunRefused(Exception):  # noqa: N818 - not an error of ours
         self.message = message
         self.recoverable = recoverable
 
+    def frame(self, ask: str | None = None) -> Error:
+        """Return it as a frame of no run; `ask` is the client's id of the question."""
+        return Error(code=self.code, message=self.message, recoverable=self.recoverable, ask=ask)
+
 
 def lease() -> datetime:
     """Return when a lease taken now runs out."""
@@ -74,6 +78,11 @@ def interrupt_expired(conversation: UUID | None = None) -> int:
 def interrupted_message() -> str:
     """Say that the process that answered is gone."""
     return gettext("The answer was interrupted. You can ask again.")
+
+
+def unavailable_message() -> str:
+    """Say that PostgreSQL is away."""
+    return gettext("The database cannot be reached. Please try again in a moment.")
 
 
 def outcome(run: UUID, state: RunState, ending: Done | Error, model: str) -> dict[str, object]:

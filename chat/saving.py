@@ -7,20 +7,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import orjson
 from django.conf import settings
 from django.db import DatabaseError, DataError, IntegrityError
 
-from chat.frames import Citation, Frame, SearchResults, Token
+from chat.frames import Citation, SearchResults, Token
+from chat.runlog import Batch, RunLog
 from retrieval.database import Statement, execute
-
-if TYPE_CHECKING:
-    from chat.runlog import RunLog
 
 logger = logging.getLogger(__name__)
 
@@ -66,20 +62,6 @@ FROM json_to_recordset(%s) AS new (run uuid, state text, model text, finish_reas
   error_code text, error_message text, usage jsonb, timings jsonb)
 WHERE chat_run.id = new.run AND chat_run.state IN ('queued', 'running', 'interrupted')
 """
-
-
-@dataclass(frozen=True)
-class Batch:
-    """What of a run is not saved yet."""
-
-    log: RunLog
-    frames: Sequence[Frame]
-    citations_before: int
-    """How many citations the answer has without these frames."""
-
-    def of(self, kind: type[Frame]) -> list[Frame]:
-        """Return the frames of a kind."""
-        return [frame for frame in self.frames if isinstance(frame, kind)]
 
 
 class Saver:

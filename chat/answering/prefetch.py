@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
 
+from django.db import DatabaseError
+
 from retrieval import search
 from retrieval.backends.base import BackendError, Query
 from retrieval.database import fetch
@@ -73,7 +75,7 @@ async def take(key: Key) -> Finding | None:
         return None
     try:
         finding = await asyncio.shield(entry.task)
-    except (BackendError, asyncio.CancelledError):
+    except (BackendError, DatabaseError, asyncio.CancelledError):
         if entry.task.done():
             return None
         raise  # it is the run that was cancelled, not the looking ahead

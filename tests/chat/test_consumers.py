@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 from uuid import uuid4
 
+import psycopg
 import pytest
 from asgiref.sync import sync_to_async
 from channels.testing import WebsocketCommunicator
@@ -17,9 +18,11 @@ from prometheus_client import REGISTRY
 from pytest_django import Settings
 
 from chat import active as active_runs
+from chat import consumers
 from chat.active import RUNS
 from chat.models import Message, Run, RunState
 from ragsite.asgi import application
+from retrieval.connections import connections as loop_connections
 from retrieval.models import Chunk
 from tests.fakes import ScriptedGenerator
 
@@ -143,6 +146,33 @@ async def test_a_tab_that_watches_sees_a_question_asked_in_another(
     assert (await frame(second))["code"] == "not_found"
     await first.send_json_to(QUESTION | {"id": "q2", "conversation": conversation})
     assert await frames_until(second, "done") == await frames_until(first, "done")
+
+
+async def test_a_question_that_comes_while_a_tab_begins_to_watch_is_seen_there(
+    user: User, tower: Chunk, generator: ScriptedGenerator, visit: Any, monkeypatch: Any
+) -> None:
+    generator.script = ["One."]
+    first, second = await visit(user), await visit(user)
+    await first.connect()
+    await second.connect()
+    await first.send_json_to(QUESTION)
+    conversation = (await frames_until(first, "done"))[0]["conversation"]
+    look = consumers.runs.active_in
+    looked = asyncio.Event()
+    seen: list[Any] = []
+
+    async def look_then_ask(user: User, conversation: Any) -> Any:
+        found = await look(user, conversation)
+        if not looked.is_set():
+            looked.set()
+            await first.send_json_to(QUESTION | {"id": "q2", "conversation": str(conversation)})
+            seen.extend(await frames_until(first, "status"))
+        return found
+
+    monkeypatch.setattr(consumers.runs, "active_in", look_then_ask)
+    await second.send_json_to({"type": "watch", "conversation": conversation})
+    received = await frames_until(second, "done")
+    assert received[0] == seen[0]
 
 
 async def test_resume_sends_only_what_was_missed(
@@ -404,3 +434,27 @@ async def test_readers_those_that_came_back_and_refusals_are_counted(
     await frames_until(page, "done")
     await again.disconnect()
     assert count("subscribers") == 0
+
+
+async def test_what_is_sent_while_the_database_is_away_gets_an_error_frame(
+    user: User, tower: Chunk, generator: ScriptedGenerator, visit: Any
+) -> None:
+    """The socket stays open, and the same question can be asked again."""
+    generator.script = ["96 m."]
+    page = await visit(user)
+    await page.connect()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("retrieval.connections.connect", away)
+        await loop_connections.aclose()
+        await page.send_json_to(QUESTION)
+        refused = await frame(page)
+    assert (refused["type"], refused["code"], refused["recoverable"]) == (
+        "error", "unavailable", True,
+    )  # fmt: skip
+    assert refused["ask"] == QUESTION["id"]
+    await page.send_json_to(QUESTION)
+    assert (await frames_until(page, "done", "error"))[-1]["type"] == "done"
+
+
+async def away() -> None:
+    raise psycopg.OperationalError("made up: secret detail")
