@@ -10,6 +10,8 @@ import { Socket } from "./socket.js";
 import { Turn } from "./turn.js";
 
 const ACKNOWLEDGE_MS = 1000;
+// What the server could not do for now is asked for again after this long, then twice as long.
+const AGAIN_MS = [1000, 30_000];
 
 /** Holds the page's turns; `root` carries the state and the addresses. */
 export class Conversation {
@@ -30,6 +32,7 @@ export class Conversation {
     /** @type {Set<string>} runs whose beginning has been asked for */
     this.joining = new Set();
     this.watching = false;
+    this.again = { timer: 0, after: AGAIN_MS[0] };
     this.deleted = false;
     /** @type {{ run: string, seq: number } | null} what is to be acknowledged */
     this.taken = null;
@@ -125,6 +128,12 @@ export class Conversation {
     if (!turn) return;
     this.composer.stopping();
     turn.showStatus("Stopping…");
+    turn.stopping = true;
+    this.sendStop(turn);
+  }
+
+  /** @param {Turn} turn */
+  sendStop(turn) {
     const which = turn.run ? { run: turn.run } : { ask: turn.element.dataset.askId };
     this.socket.send({ type: "stop", ...which });
   }
@@ -138,6 +147,18 @@ export class Conversation {
     else this.watch();
     // The same id asks once, so an ask that may have been lost is simply sent again.
     for (const [id, { element }] of this.asked) this.sendAsk(id, element.dataset.question ?? "");
+    if (turn?.stopping) this.sendStop(turn);
+  }
+
+  /** The server could not do what this page needs, because the database was away, say. */
+  rejoinLater() {
+    const { again } = this;
+    if (again.timer) return;
+    again.timer = setTimeout(() => {
+      again.timer = 0;
+      if (this.socket.open) this.rejoin();
+    }, again.after);
+    again.after = Math.min(2 * again.after, AGAIN_MS[1]);
   }
 
   watch() {
@@ -157,6 +178,7 @@ export class Conversation {
     const place = turn.place(frame);
     if (place === "gap") this.resumeOnce(frame.run, turn.seq);
     if (place !== "next") return;
+    this.again.after = AGAIN_MS[0];
     this.joining.delete(`${frame.run}/${turn.seq}`);
     const before = turn.state;
     turn.receive(frame);
@@ -222,7 +244,10 @@ export class Conversation {
   /** @param {Extract<Frame, { type: "error" }>} error */
   refused(error) {
     const turn = this.asked.get(error.ask ?? "");
-    if (!turn) return;
+    if (!turn) {
+      if (error.recoverable && !error.ask) this.rejoinLater();
+      return;
+    }
     this.asked.delete(error.ask ?? "");
     turn.receive({ ...error, seq: 0 });
     this.ended(turn);

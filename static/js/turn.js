@@ -15,6 +15,8 @@ export class Turn {
   constructor(element) {
     this.element = element;
     this.seq = 0;
+    /** Whether somebody has pressed Stop on this page. */
+    this.stopping = false;
     this.text = new AnswerText(part(element, ".prose"));
   }
 

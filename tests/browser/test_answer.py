@@ -155,6 +155,33 @@ def test_repeated_frames_are_dropped_and_a_gap_is_asked_for(scripted: ScriptedSo
     expect(page.locator(".prose")).to_have_text("one two three")
 
 
+def test_what_the_server_cannot_send_for_now_is_asked_for_again(scripted: ScriptedSocket) -> None:
+    page = ask(scripted)
+    scripted.send("token", text="one ")
+    expect(page.locator(".prose")).to_have_text("one")
+    failed = {"type": "error", "run": None, "seq": 0, "ask": None, "message": "Away."}
+    scripted.send_raw(failed | {"code": "unavailable", "recoverable": True})
+    assert scripted.wait_for("resume") == {"type": "resume", "run": scripted.run, "after": 2}
+    scripted.send_raw(failed | {"code": "unavailable", "recoverable": True})
+    assert scripted.wait_for("resume") == {"type": "resume", "run": scripted.run, "after": 2}
+    scripted.send("token", text="two")
+    expect(page.locator(".prose")).to_have_text("one two")
+    expect(page.locator("#chat")).to_have_attribute("data-state", "streaming")
+
+
+def test_a_stop_that_was_lost_is_sent_again(scripted: ScriptedSocket) -> None:
+    page = ask(scripted)
+    scripted.send("token", text="one ")
+    page.keyboard.press("Escape")
+    assert scripted.wait_for("stop") == {"type": "stop", "run": scripted.run}
+    assert scripted.route is not None
+    scripted.route.close(code=1012)
+    assert scripted.wait_for("resume") == {"type": "resume", "run": scripted.run, "after": 2}
+    assert scripted.wait_for("stop") == {"type": "stop", "run": scripted.run}
+    scripted.done("one ", reason="cancelled")
+    expect(page.locator("#chat")).to_have_attribute("data-state", "cancelled")
+
+
 def test_a_snapshot_replaces_the_text(scripted: ScriptedSocket) -> None:
     page = ask(scripted)
     scripted.send("token", text="wrong")
