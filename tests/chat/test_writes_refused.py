@@ -5,18 +5,25 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable
+from typing import Any
 
 import psycopg
 import pytest
 from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
 from django.db import connection, connections
+from django.utils import timezone
+from pytest_django import Settings
 
-from chat import runs
+from chat import runs, runstate
 from chat.frames import Ask, Done, Frame
-from chat.models import Run
+from chat.models import ACTIVE, Run, RunState
+from retrieval.database import in_thread
 from retrieval.models import Chunk
+from tests.chat.test_consumers import QUESTION, frames_until, visit
 from tests.fakes import ScriptedGenerator
+
+__all__ = ["visit"]
 
 TABLES = ("run", "runframe", "message", "citation", "candidate", "conversation")
 # What a full disk and a read-only server say, said by a trigger.
@@ -75,6 +82,10 @@ async def stored(until: Callable[[Run], bool]) -> Run:
             await asyncio.sleep(0.05)
 
 
+async def ended(run: Run) -> Run:
+    return await stored(lambda found: found.id == run.id and found.state not in ACTIVE)
+
+
 class Reader:
     """Somebody who reads a run."""
 
@@ -103,7 +114,7 @@ async def half(
     """Return a run whose first sentence is stored, its reader, and what lets it go on."""
     go_on = asyncio.Event()
     generator.script = ["It is 96 m high [1]. ", go_on, "Anna Berg built it [1]. ", "Long ago."]
-    run = await runs.start(user, Ask(type="ask", text="How high is the tower?", id="q1"))
+    run = await runs.start(user, Ask(type="ask", text=QUESTION["text"], id="q1"))
     reader = Reader(user, run)
     await stored(lambda found: found.answer.text.count("[1]") == 1)
     yield run, reader, go_on
@@ -136,6 +147,53 @@ async def test_who_reads_gets_the_answer_to_its_end(
     await disk.free()
 
 
+async def test_what_was_written_meanwhile_is_stored_when_there_is_room_again(
+    half: tuple[Run, Reader, asyncio.Event], disk: Disk
+) -> None:
+    run, reader, go_on = half
+    await disk.fill()
+    go_on.set()
+    await reader.whole()
+    await disk.free()
+    run = await ended(run)
+    assert (run.state, run.finish_reason, run.answer.text) == (RunState.COMPLETED, "stop", TEXT)
+    assert await run.answer.citations.acount() == 2
+    numbers = [frame.seq async for frame in run.frames.order_by("seq")]
+    assert numbers == list(range(1, len(reader.frames) + 1))
+
+
+async def test_it_is_no_other_when_that_takes_longer_than_a_lease(
+    half: tuple[Run, Reader, asyncio.Event], disk: Disk, settings: Settings, user: User
+) -> None:
+    settings.RUN_LEASE_SECONDS = 0.5
+    run, reader, go_on = half
+    # The lease that was taken when it began is longer.
+    await in_thread(runstate.renew_leases, run.owner, [run.id])
+    await disk.fill()
+    go_on.set()
+    await reader.whole()
+    await stored(lambda found: found.lease_expires_at < timezone.now())
+    await disk.free()
+    # Another process's reader may come first: it is not interrupted for good.
+    await in_thread(runstate.interrupt_expired)
+    run = await stored(lambda found: found.state == RunState.COMPLETED)
+    assert (run.answer.text, run.error_code) == (TEXT, "")
+
+
+async def test_an_answer_that_is_stopped_meanwhile_ends_and_is_stored_when_there_is_room_again(
+    half: tuple[Run, Reader, asyncio.Event], disk: Disk, user: User, generator: ScriptedGenerator
+) -> None:
+    run, reader, go_on = half
+    await disk.fill()
+    go_on.clear()
+    async with asyncio.timeout(SECONDS):
+        await runs.stop(user, run.id)
+        await generator.closed.wait()
+    assert (await reader.whole())[-1].type == "done"
+    await disk.free()
+    assert (await ended(run)).state == RunState.CANCELLED
+
+
 async def test_its_conversation_takes_the_next_question_when_there_is_room_again(
     half: tuple[Run, Reader, asyncio.Event], disk: Disk, user: User, generator: ScriptedGenerator
 ) -> None:
@@ -155,3 +213,19 @@ async def test_its_conversation_takes_the_next_question_when_there_is_room_again
                 assert refused.code == "busy"
                 await asyncio.sleep(0.05)
     assert (await Reader(user, second).whole())[-1].type == "done"
+
+
+async def test_a_question_is_refused_by_an_error_that_says_nothing_of_the_disk(
+    user: User, tower: Chunk, generator: ScriptedGenerator, visit: Any, disk: Disk
+) -> None:
+    generator.script = ["Yes."]
+    page = await visit(user)
+    await page.connect()
+    await disk.fill()
+    await page.send_json_to(QUESTION)
+    [error] = await frames_until(page, "error")
+    assert (error["run"], error["ask"], error["recoverable"]) == (None, "q1", True)
+    assert "secret" not in str(error)
+    await disk.free()
+    await page.send_json_to(QUESTION)
+    assert (await frames_until(page, "done", "error"))[-1]["answer"] == "Yes."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Callable, Iterator
 
 import httpx
@@ -15,6 +16,8 @@ from chat.models import Run, RunState
 from tests.deploy.conftest import TOKEN, Page, Web
 from tests.provider import Answer, Provider
 from tests.servers import Relay, wait_until
+
+POOL_SECONDS: float = settings.DATABASES["default"]["OPTIONS"]["pool"]["timeout"]
 
 
 @pytest.fixture
@@ -103,3 +106,36 @@ def test_an_answer_that_ends_meanwhile_is_seen_and_its_conversation_is_not_stuck
         return returned.ask(conversation=conversation)["type"] == "status"
 
     wait_until(accepted, "the conversation takes a question", settings.RUN_LEASE_SECONDS + 10)
+
+
+def test_a_page_of_another_process_goes_on_when_that_process_reaches_the_database_again(
+    start_web: Callable[..., Web],
+    web: Web,
+    relay: Relay,
+    visit: Callable[..., Page],
+    model: Provider,
+) -> None:
+    model.script(Answer(tokens=[TOKEN] * 10))
+    owner, reader = visit(start_web().port), visit(web.port)
+    run = owner.ask()["run"]
+    reader.send(type="resume", run=run, after=0)
+    model.release(2)
+    reader.until("citation", count=2)
+    relay.cut()
+    cut = time.monotonic()
+    model.release(8)
+    assert owner.until("done", "error")["type"] == "done"
+    # Longer than the pool waits for a connection.
+    wait_until(lambda: time.monotonic() - cut > POOL_SECONDS + 2, "it is away for long")
+    relay.open()
+    wait_until(lambda: health(web) == 200, "the site is healthy again")
+    try:
+        ending = reader.until("done", "error")
+        text = reader.text
+    except ConnectionClosed:  # a browser comes back
+        back = come_back(visit, web)
+        back.send(type="resume", run=run, after=reader.frames[-1]["seq"])
+        ending = back.until("done", "error")
+        text = reader.text + back.text
+    assert ending["type"] == "done"
+    assert text == owner.text
