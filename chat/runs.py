@@ -18,10 +18,9 @@ from django.db import DatabaseError
 from django.utils.translation import gettext
 from structlog.contextvars import bound_contextvars
 
-from chat import asking, runstate
+from chat import asking, runstate, storing
 from chat.active import OWNER, RUNS, ActiveRun, hold
 from chat.answering import pipeline, prefetch
-from chat.asking import NewRun
 from chat.frames import Ask, Done, Error, Prefetch, Status
 from chat.metrics import RunMeter
 from chat.models import Run, RunState
@@ -29,6 +28,7 @@ from chat.reading import follow, wait_for_first_reader
 from chat.runlog import RunLog
 from chat.runstate import RunRefused
 from chat.saving import Saver
+from chat.storing import NewRun
 from retrieval import backends
 from retrieval.backends.base import BackendError
 from retrieval.database import in_thread
@@ -95,7 +95,7 @@ async def _create(user: User, ask: Ask) -> NewRun:
     """Save a question; with MULTITASK_STRATEGY `interrupt`, in place of the one being answered."""
     while True:
         try:
-            return await in_thread(asking.create, user, ask, OWNER)
+            return await storing.create(user, ask, OWNER)
         except RunRefused as refused:
             if refused.code != "busy" or settings.MULTITASK_STRATEGY != "interrupt":
                 raise
@@ -120,7 +120,7 @@ async def look_ahead(user: User, message: Prefetch) -> asyncio.Task[Any] | None:
     """Search for what is being typed, unless PREFETCH is off. Raises RunRefused."""
     if not settings.PREFETCH:
         return None
-    question = await in_thread(asking.prepare, user, message)
+    question = (await asking.find(user, message)).question
     return await prefetch.begin(question.key, pipeline.look_ahead(question))
 
 
@@ -154,7 +154,7 @@ async def _work(active: ActiveRun) -> None:
 async def _produce(active: ActiveRun) -> Done:
     """Put the answer's frames into the log; return the terminal one."""
     while active.run.state == RunState.QUEUED:
-        if question := await in_thread(asking.take_turn, active.run, active.question):
+        if question := await storing.take_turn(active.run, active.question):
             active.question = question
         else:
             await asyncio.sleep(TURN_SECONDS)
@@ -199,10 +199,12 @@ def _addressed(ending: Done, active: ActiveRun) -> Done:
 
 async def _heartbeat() -> None:
     """Renew the leases of this process's runs, and end those that others stopped or deleted."""
-    await _forget_frames()
     away = False
-    while RUNS:
-        asked_about = list(RUNS)
+    # A new run has a new lease, and its first words are waited for.
+    while works := [each.work for each in RUNS.values()]:
+        await asyncio.wait(works, timeout=HEARTBEAT_SECONDS)
+        if not (asked_about := list(RUNS)):
+            return
         try:
             kept = await in_thread(runstate.renew_leases, OWNER, asked_about)
         except DatabaseError as error:
@@ -214,8 +216,7 @@ async def _heartbeat() -> None:
             for run in asked_about:
                 if (active := RUNS.get(run)) and kept.get(run, True):
                     active.cancel("stopped" if run in kept else "lost")
-        if works := [each.work for each in RUNS.values()]:
-            await asyncio.wait(works, timeout=HEARTBEAT_SECONDS)
+            await _forget_frames()
 
 
 async def _forget_frames() -> None:

@@ -16,8 +16,13 @@ from retrieval.per_loop import PerLoop
 
 Row = tuple[Any, ...]
 
-# How pgvector searches unless a search says otherwise.
-CONFIGURATION = {"hnsw.ef_search": "120", "hnsw.iterative_scan": "relaxed_order"}
+# How pgvector searches unless a search says otherwise. And statements are planned once: that
+# takes as long as running them.
+CONFIGURATION = {
+    "hnsw.ef_search": "120",
+    "hnsw.iterative_scan": "relaxed_order",
+    "plan_cache_mode": "force_generic_plan",
+}
 # Of Django's parameters, those that are about its own cursors.
 DJANGO_ONLY = ("context", "cursor_factory", "prepare_threshold")
 
@@ -71,7 +76,9 @@ async def connect() -> AsyncConnection[Row]:
     django: dict[str, Any] = connection.get_connection_params()
     parameters = {name: value for name, value in django.items() if name not in DJANGO_ONLY}
     opened = await AsyncConnection.connect(
-        **{"connect_timeout": int(settings.DATABASE_TIMEOUT), **parameters}, autocommit=True
+        **{"connect_timeout": int(settings.DATABASE_TIMEOUT), **parameters},
+        autocommit=True,
+        prepare_threshold=0,
     )
     try:
         for name, value in CONFIGURATION.items():

@@ -8,29 +8,33 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack
 from functools import cache
-from typing import NamedTuple, ParamSpec, TypeVar
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import psycopg
 from asgiref.sync import sync_to_async
 from django.conf import settings
+from django.core.exceptions import EmptyResultSet
 from django.db import close_old_connections, connection
+from django.db.models import QuerySet
 
 from retrieval.connections import Connections, Row, connections
 
 P = ParamSpec("P")
 T = TypeVar("T")
+Params = Sequence[object] | Mapping[str, object]
 
 
 class Statement(NamedTuple):
-    """SQL with a `%s` for each parameter."""
+    """SQL with a `%s` for each parameter, or a `%(name)s`."""
 
     sql: str
-    params: Sequence[object] = ()
+    params: Params = ()
 
 
 async def fetch(
-    sql: str, params: Sequence[object] = (), configuration: Mapping[str, str] | None = None
+    sql: str, params: Params = (), configuration: Mapping[str, str] | None = None
 ) -> list[Row]:
     """Return the rows of a statement that only reads; `configuration` holds for it alone.
 
@@ -47,7 +51,7 @@ async def fetch(
 
 
 async def _fetch(
-    own: Connections, sql: str, params: Sequence[object], configuration: Mapping[str, str] | None
+    own: Connections, sql: str, params: Params, configuration: Mapping[str, str] | None
 ) -> list[Row]:
     async with own.connection() as lent:
         if not configuration:
@@ -58,11 +62,22 @@ async def _fetch(
             return await (await lent.execute(sql.encode(), params)).fetchall()
 
 
+async def rows(queryset: QuerySet[Any, Any]) -> list[Row]:
+    """Return the rows of a queryset of values, as psycopg reads them. Raises DatabaseError."""
+    try:
+        sql, params = queryset.query.sql_with_params()
+    except EmptyResultSet:
+        return []
+    return await fetch(sql, params)
+
+
 async def execute(*statements: Statement) -> None:
     """Run statements in one transaction. Raises django.db.DatabaseError."""
     own = await connections.get()
     with connection.wrap_database_errors:
-        async with own.connection() as lent, lent.transaction():
+        async with own.connection() as lent, AsyncExitStack() as stack:
+            if len(statements) > 1:  # one is a transaction by itself
+                await stack.enter_async_context(lent.transaction())
             for sql, params in statements:
                 await lent.execute(sql.encode(), params)
 

@@ -11,7 +11,7 @@ from retrieval.backends.base import Passage, Sentence
 from retrieval.text import sentences
 
 # Passages whose words and sentences are remembered: some are found again and again.
-REMEMBERED = 2000
+REMEMBERED = 1000
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,19 +6,18 @@ import pytest
 from django.contrib.auth.models import User
 
 from chat import runstate
-from chat.asking import create
 from chat.frames import Ask, Citation, Done, SearchResults, Source, Status, Token
 from chat.models import Candidate, Message, Run, RunFrame, RunState
 from chat.models import Citation as StoredCitation
 from chat.runlog import RunLog
 from chat.saving import Saver, save
-from retrieval.database import in_thread
+from chat.storing import create
 from retrieval.models import Chunk
 
 
 async def begin(user: User) -> RunLog:
     """Store a run with nothing of its answer yet."""
-    new = await in_thread(create, user, Ask(type="ask", text="How high is the tower?"), "me")
+    new = await create(user, Ask(type="ask", text="How high is the tower?"), "me")
     return RunLog(new.run.id, new.run.answer_id)
 
 

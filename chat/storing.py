@@ -1,0 +1,150 @@
+"""Storing a question and its run, before anything else happens, and one at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.db import IntegrityError
+from django.utils.text import Truncator
+from django.utils.translation import gettext
+from psycopg import errors
+from psycopg.types.json import Jsonb
+from uuid_utils.compat import uuid7
+
+from chat import asking, runstate
+from chat.answering.pipeline import Question
+from chat.asking import Asked
+from chat.frames import Ask
+from chat.models import ACTIVE, Run, RunState
+from chat.runstate import RunRefused
+from retrieval.database import Statement, execute, in_thread
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+TITLE_CHARS = 80
+
+# The conversation, the question, the place for its answer, and the run, in one statement; what
+# foreign keys point to is looked for at its end.
+INSERT = """
+WITH conversation AS (
+  INSERT INTO chat_conversation (id, user_id, assistant_id, title, created_at, updated_at)
+  VALUES (%(conversation)s, %(user)s, %(assistant)s, %(title)s, now(), now())
+  ON CONFLICT (id) DO UPDATE SET updated_at = now()
+), messages AS (
+  INSERT INTO chat_message (id, conversation_id, role, text, created_at)
+  VALUES (%(question)s, %(conversation)s, 'user', %(text)s, now()),
+    (%(answer)s, %(conversation)s, 'assistant', '', now())
+)
+INSERT INTO chat_run (id, conversation_id, user_id, question_id, answer_id, ask_id, state, owner,
+  lease_expires_at, model, settings, created_at, finish_reason, error_code, error_message, usage,
+  timings)
+VALUES (%(run)s, %(conversation)s, %(user)s, %(question)s, %(answer)s, %(ask)s, %(state)s,
+  %(owner)s, %(lease)s, %(model)s, %(settings)s, now(), '', '', '', '{}', '{}')
+"""
+
+
+@dataclass(frozen=True)
+class NewRun:
+    """A run as it was stored, with what its answer may draw on; `question` is None for a repeat."""
+
+    run: Run
+    question: Question | None
+
+
+async def create(user: User, ask: Ask, owner: str) -> NewRun:
+    """Save the question and its run.
+
+    The same ask id sent twice gives the run of the first. Raises RunRefused, DatabaseError.
+    """
+    asked = await asking.find(user, ask)
+    queues = settings.MULTITASK_STRATEGY == "enqueue" and asked.conversation
+    run = Run(
+        conversation_id=asked.conversation or uuid7(),
+        user=user,
+        question_id=uuid7(),
+        answer_id=uuid7(),
+        ask_id=ask.id,
+        state=RunState.QUEUED if queues else RunState.RUNNING,
+        owner=owner,
+        lease_expires_at=runstate.lease(),
+        model=ask.model or "",
+        settings=asked.question.settings.model_dump(mode="json", exclude_defaults=True),
+    )
+    for last_try in (False, True):
+        try:
+            await insert(run, asked)
+        except IntegrityError as error:
+            if ask.id and (first := await in_thread(find_run, user, ask.id)):
+                return NewRun(first, None)
+            if isinstance(error.__cause__, errors.ForeignKeyViolation):
+                refusal = RunRefused("not_found", gettext("There is no such conversation."))
+                raise refusal from error
+            # Somebody's process may have ended without a word.
+            if last_try or not await in_thread(runstate.interrupt_expired, run.conversation_id):
+                raise busy() from error
+        else:
+            break
+    return NewRun(run, asked.question)
+
+
+async def insert(run: Run, asked: Asked) -> None:
+    """Write a new run with its messages, and its conversation if that is new, too.
+
+    Raises DatabaseError.
+    """
+    text = asked.question.text
+    values = {
+        "conversation": run.conversation_id,
+        "user": run.user_id,
+        "assistant": asked.assistant,
+        "title": Truncator(" ".join(text.split())).chars(TITLE_CHARS),
+        "question": run.question_id,
+        "answer": run.answer_id,
+        "text": text,
+        "run": run.id,
+        "ask": run.ask_id,
+        "state": str(run.state),
+        "owner": run.owner,
+        "lease": run.lease_expires_at,
+        "model": run.model,
+        "settings": Jsonb(run.settings),
+    }
+    await execute(Statement(INSERT, values))
+
+
+def find_run(user: User, ask: str) -> Run | None:
+    """Return the run of a question that was asked before."""
+    return Run.objects.filter(user=user, ask_id=ask).first()
+
+
+def busy() -> RunRefused:
+    """Return why a second question is refused."""
+    message = gettext("This conversation is still answering. Wait for the answer, or stop it.")
+    return RunRefused("busy", message, recoverable=True)
+
+
+async def take_turn(run: Run, question: Question) -> Question | None:
+    """Let a queued run be the one that is answered; None while an earlier one still is.
+
+    Returns the question with what was said in the meantime. Raises DatabaseError.
+    """
+    if not await in_thread(_is_turn, run):
+        return None
+    run.state = RunState.RUNNING
+    history = await asking.read_history(run.conversation_id, before=run.question_id)
+    return replace(question, history=history)
+
+
+def _is_turn(run: Run) -> bool:
+    runstate.interrupt_expired(conversation=run.conversation_id)
+    active = Run.objects.filter(conversation=run.conversation_id, state__in=ACTIVE)
+    if active.filter(id__lt=run.id).exists():
+        return False
+    try:
+        active.filter(id=run.id).update(state=RunState.RUNNING)
+    except IntegrityError:
+        return False
+    return True
