@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django.conf import settings
-from django.db import DatabaseError, OperationalError
+from django.db import DatabaseError
 from django.utils.translation import gettext
 
 from chat import runstate
@@ -107,7 +107,7 @@ async def _follow_stored(run: Run, after: int) -> AsyncGenerator[Frame]:
             # The state first: what is stored when it has ended is all there will be.
             state = await in_thread(_current_state, run.id)
             frames = await in_thread(runstate.stored_frames, run.id, position)
-        except OperationalError as error:
+        except DatabaseError as error:
             logger.warning("Run %s: waiting for the database to read on: %s", run.id, error)
             await asyncio.sleep(AWAY_SECONDS)
             continue

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable
+from datetime import timedelta
 from typing import Any
 
 import psycopg
@@ -16,8 +17,8 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from chat import runs, runstate
-from chat.frames import Ask, Done, Frame
-from chat.models import ACTIVE, Run, RunState
+from chat.frames import Ask, Done, Frame, Token
+from chat.models import ACTIVE, Conversation, Message, Role, Run, RunFrame, RunState
 from retrieval.database import in_thread
 from retrieval.models import Chunk
 from tests.chat.test_consumers import QUESTION, frames_until, visit
@@ -213,6 +214,41 @@ async def test_its_conversation_takes_the_next_question_when_there_is_room_again
                 assert refused.code == "busy"
                 await asyncio.sleep(0.05)
     assert (await Reader(user, second).whole())[-1].type == "done"
+
+
+async def test_who_reads_what_another_process_writes_waits_until_there_is_room_again(
+    user: User, disk: Disk
+) -> None:
+    run = await run_of_another_process(user)
+    await RunFrame.objects.acreate(
+        run=run, seq=1, payload=Token(text="Half ").numbered(run.id, 1).model_dump(mode="json")
+    )
+    reader = Reader(user, run)
+    await disk.fill()
+    done, _ = await asyncio.wait({reader.task}, timeout=1)
+    assert not done
+    await disk.free()
+    ending = Done(finish_reason="stop", answer="Half ", citations=[]).numbered(run.id, 2)
+    await RunFrame.objects.acreate(run=run, seq=2, payload=ending.model_dump(mode="json"))
+    assert (await reader.whole())[-1] == ending
+    await sync_to_async(connections.close_all)()
+
+
+async def run_of_another_process(user: User) -> Run:
+    """Return a run that a process works on which is not this one."""
+    conversation = await Conversation.objects.acreate(user=user, title="Towers")
+    ask = Message(conversation=conversation, role=Role.USER, text="How high?")
+    answer = Message(conversation=conversation, role=Role.ASSISTANT)
+    await Message.objects.abulk_create([ask, answer])
+    return await Run.objects.acreate(
+        conversation=conversation,
+        user=user,
+        question=ask,
+        answer=answer,
+        state=RunState.RUNNING,
+        owner="elsewhere",
+        lease_expires_at=timezone.now() + timedelta(hours=1),
+    )
 
 
 async def test_a_question_is_refused_by_an_error_that_says_nothing_of_the_disk(
