@@ -192,7 +192,7 @@ RUN_LEASE_SECONDS = 10.0
 # Told to stop, the web server gives what is being answered this long to end.
 DRAIN_SECONDS = env.float("DRAIN_SECONDS", default=30.0)
 # Tokens that arrive within this time share a frame; the first goes out at once.
-TOKEN_FRAME_SECONDS = env.int("TOKEN_FRAME_MS", default=40) / 1000
+TOKEN_FRAME_SECONDS = env.int("TOKEN_FRAME_MS", default=50) / 1000
 # What was streamed is saved at most this much later.
 RUN_SAVE_SECONDS = 0.25
 # How long a provider may be silent: before the first token, and between tokens.

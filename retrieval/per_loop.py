@@ -50,6 +50,12 @@ class PerLoop(Generic[T]):
             await self._close(opened)
 
 
+async def open_all() -> None:
+    """Open everything for the running loop, so that nobody waits for it later."""
+    for each in tuple(PerLoop.instances):
+        await each.get()
+
+
 async def aclose() -> None:
     """Close everything of the running loop; the next use opens it anew."""
     for each in tuple(PerLoop.instances):

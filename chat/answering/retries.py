@@ -71,10 +71,14 @@ async def attempts(
     ):
         with attempt:
             try:
-                async with aclosing(answer(generator, request)) as deltas:
+                async with aclosing(generator.stream(request)) as deltas:
                     async for delta in deltas:
-                        streamed = True
-                        yield delta
+                        # An answer begins with its first text.
+                        streamed = streamed or bool(delta.text.strip() or delta.thinking)
+                        if streamed:
+                            yield delta
+                if not streamed:
+                    raise empty_answer()
             except BackendError as error:
                 seconds = wait(error)
                 if seconds is not False and attempt.num < settings.PROVIDER_ATTEMPTS:
@@ -84,16 +88,9 @@ async def attempts(
                 raise
 
 
-async def answer(generator: Generator, request: GenerationRequest) -> AsyncGenerator[Delta]:
-    """Yield an answer's deltas from the first with text on; an empty answer is a BackendError."""
-    begun = False
-    async with aclosing(generator.stream(request)) as deltas:
-        async for delta in deltas:
-            begun = begun or bool(delta.text.strip() or delta.thinking)
-            if begun:
-                yield delta
-    if not begun:
-        raise BackendError(gettext("The model gave an empty answer."), True, code="empty")
+def empty_answer() -> BackendError:
+    """Return the error of an answer without text."""
+    return BackendError(gettext("The model gave an empty answer."), retryable=True, code="empty")
 
 
 def trying_again(error: BackendError, retry: int, seconds: float) -> WarningFrame:

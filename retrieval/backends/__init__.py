@@ -35,6 +35,12 @@ def generator() -> Generator:
     return cast("Generator", _get("generator"))
 
 
+def load_all() -> None:
+    """Make every configured backend, so that nobody waits for what it imports."""
+    for role in settings.RAG_BACKENDS:
+        _get(role)
+
+
 def _get(role: str) -> object:
     with _lock:
         return _load(role)

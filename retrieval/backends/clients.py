@@ -14,7 +14,7 @@ from django.conf import settings
 from retrieval.backends.base import BackendError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+    from collections.abc import AsyncGenerator, Mapping
 
 Item = TypeVar("Item")
 
@@ -44,28 +44,36 @@ async def timed(stream: AsyncGenerator[Item]) -> AsyncGenerator[Item]:
     """
     now = asyncio.get_running_loop().time
     patience = settings.PROVIDER_CONNECT_TIMEOUT + settings.PROVIDER_FIRST_TOKEN_TIMEOUT
+    # The timer is not set anew for each token, which would cost more than to read it: silence
+    # may last a tenth longer.
+    slack = settings.PROVIDER_TOKEN_TIMEOUT / 10
+    heard = -slack
     try:
         async with aclosing(stream), asyncio.timeout(patience) as silence:
             async for item in stream:
-                silence.reschedule(None)
+                if now() - heard >= slack:
+                    heard = now()
+                    silence.reschedule(heard + settings.PROVIDER_TOKEN_TIMEOUT + slack)
                 yield item
-                silence.reschedule(now() + settings.PROVIDER_TOKEN_TIMEOUT)
     except TimeoutError as exc:
         raise error("timeout") from exc
 
 
-async def event_data(chunks: AsyncIterator[bytes]) -> AsyncGenerator[bytes]:
-    """Yield what follows `data:` in the lines of an event stream; comments are left out."""
-    rest = b""
-    async for chunk in chunks:
-        *lines, rest = (rest + chunk).split(b"\n")
-        for line in lines:
-            if line.startswith(b"data:"):
-                yield line[5:].strip()
-        if len(rest) > LONGEST_LINE:
+class EventLines:
+    """Takes the bytes of an event stream as they come, wherever they are cut."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+
+    def feed(self, chunk: bytes) -> list[bytes]:
+        """Return what follows `data:` in the lines that are whole; comments are left out.
+
+        Raises BackendError for a line without end.
+        """
+        *lines, self._rest = (self._rest + chunk).split(b"\n")
+        if len(self._rest) > LONGEST_LINE:
             raise error("malformed")
-    if rest.startswith(b"data:"):
-        yield rest[5:].strip()
+        return [line[5:].strip() for line in lines if line.startswith(b"data:")]
 
 
 def error(code: str, retry_after: float | None = None) -> BackendError:

@@ -79,14 +79,12 @@ class CohereGenerator:
         self.model = model
         self._clients = open_clients(api_key, base_url)
 
-    async def stream(self, request: GenerationRequest) -> AsyncGenerator[Delta]:
+    def stream(self, request: GenerationRequest) -> AsyncGenerator[Delta]:
         """Yield the answer as it comes; closing the iterator closes the connection.
 
         Raises BackendError, and never tries again by itself: the run does, and says so.
         """
-        async with aclosing(clients.timed(self._deltas(request))) as deltas:
-            async for delta in deltas:
-                yield delta
+        return clients.timed(self._deltas(request))
 
     async def _deltas(self, request: GenerationRequest) -> AsyncGenerator[Delta]:
         client = await self._clients.get()

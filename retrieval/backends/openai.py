@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import AsyncExitStack, aclosing, contextmanager
+from contextlib import AsyncExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import httpx2
@@ -27,13 +27,16 @@ def open_clients(api_key: str, base_url: str) -> PerLoop[AsyncOpenAI]:
 
     def open_client() -> AsyncOpenAI:
         connect = settings.PROVIDER_CONNECT_TIMEOUT
-        return AsyncOpenAI(
+        client = AsyncOpenAI(
             api_key=api_key or "none",
             base_url=base_url or None,
             http_client=DefaultAioHttpClient(),
             timeout=httpx2.Timeout(settings.PROVIDER_FIRST_TOKEN_TIMEOUT, connect=connect),
             max_retries=0,
         )
+        # The SDK imports these when they are first used; not while a question waits.
+        _ = client.embeddings, client.chat.completions
+        return client
 
     return PerLoop(open_client, AsyncOpenAI.close)
 
@@ -91,24 +94,29 @@ class OpenAIGenerator:
         self._limit = "max_tokens" if base_url else "max_completion_tokens"
         self._counts_tokens = True
 
-    async def stream(self, request: GenerationRequest) -> AsyncGenerator[Delta]:
+    def stream(self, request: GenerationRequest) -> AsyncGenerator[Delta]:
         """Yield the answer as it comes; closing the iterator closes the connection.
 
         Raises BackendError, and never tries again by itself: the run does, and says so.
         """
-        async with aclosing(clients.timed(self._deltas(request))) as deltas:
-            async for delta in deltas:
-                yield delta
+        return clients.timed(self._deltas(request))
 
     async def _deltas(self, request: GenerationRequest) -> AsyncGenerator[Delta]:
         client = await self._clients.get()
+        lines, answer = clients.EventLines(), openai_events.Answer()
         with backend_errors():
             async with AsyncExitStack() as stack:
                 response = await self._connect(stack, client, request)
-                events = clients.event_data(response.iter_bytes())
-                reader = await stack.enter_async_context(aclosing(openai_events.read(events)))
-                async for delta in reader:
-                    yield delta
+                async for chunk in response.iter_bytes():
+                    for data in lines.feed(chunk):
+                        if delta := answer.take(data):
+                            yield delta
+                    if answer.complete:
+                        break
+                for data in lines.feed(b"\n"):  # where the last line has no end
+                    if delta := answer.take(data):
+                        yield delta
+        yield answer.end()
 
     async def _connect(
         self, stack: AsyncExitStack, client: AsyncOpenAI, request: GenerationRequest

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import aclosing
 from typing import TYPE_CHECKING, NamedTuple
 
 import orjson
@@ -11,39 +10,44 @@ from retrieval.backends import clients
 from retrieval.backends.base import Delta
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-
     from retrieval.backends.base import BackendError
 
 
-async def read(events: AsyncGenerator[bytes]) -> AsyncGenerator[Delta]:
-    """Yield what the events of an answer say, and its end. Raises BackendError."""
-    finish = ""
-    answered = False
-    prompt_tokens = completion_tokens = 0
-    async with aclosing(events):
-        async for data in events:
-            if data == b"[DONE]":
-                finish = finish or "stop"
-                break
-            event = digest(data)
-            if event.text or event.thinking:
-                yield Delta(event.text, event.thinking)
-            answered = answered or bool(event.text)
-            finish = event.finish_reason or finish
-            prompt_tokens = event.prompt_tokens or prompt_tokens
-            completion_tokens = event.completion_tokens or completion_tokens
-    if finish == "content_filter":
-        raise clients.error("content_filter")
-    if not finish:
-        raise clients.error("dropped")
-    if not answered:
-        raise clients.error("empty")
-    yield Delta(
-        finish_reason="length" if finish == "length" else "stop",
-        prompt_tokens=prompt_tokens,
-        completion_tokens=completion_tokens,
-    )
+class Answer:
+    """What the events of an answer have said so far."""
+
+    def __init__(self) -> None:
+        self.complete = False
+        self._answered = False
+        self._finish = ""
+        self._prompt_tokens = self._completion_tokens = 0
+
+    def take(self, data: bytes) -> Delta | None:
+        """Return what an event adds to the text. Raises BackendError."""
+        if data == b"[DONE]":
+            self.complete = True
+            self._finish = self._finish or "stop"
+            return None
+        event = digest(data)
+        self._answered = self._answered or bool(event.text)
+        self._finish = event.finish_reason or self._finish
+        self._prompt_tokens = event.prompt_tokens or self._prompt_tokens
+        self._completion_tokens = event.completion_tokens or self._completion_tokens
+        return Delta(event.text, event.thinking) if event.text or event.thinking else None
+
+    def end(self) -> Delta:
+        """Return the last delta. Raises BackendError if it is not a good end."""
+        if self._finish == "content_filter":
+            raise clients.error("content_filter")
+        if not self._finish:
+            raise clients.error("dropped")
+        if not self._answered:
+            raise clients.error("empty")
+        return Delta(
+            finish_reason="length" if self._finish == "length" else "stop",
+            prompt_tokens=self._prompt_tokens,
+            completion_tokens=self._completion_tokens,
+        )
 
 
 class Event(NamedTuple):

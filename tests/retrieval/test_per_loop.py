@@ -41,3 +41,11 @@ async def test_aclose_closes_and_the_next_call_opens_anew() -> None:
     await per_loop.aclose()
     assert recorder.closed == 1
     assert await held.get() == 2
+
+
+async def test_all_can_be_opened_ahead() -> None:
+    recorder = Recorder()
+    held = PerLoop(recorder.open, recorder.close)
+    await per_loop.open_all()
+    assert recorder.opened == 1
+    assert await held.get() == 1

@@ -12,20 +12,17 @@ from retrieval.backends.base import BackendError
 from retrieval.backends.known_models import estimate_tokens, known
 
 
-async def chunks(*parts: bytes):
-    for part in parts:
-        yield part
+def test_event_lines_may_be_cut_anywhere() -> None:
+    lines = clients.EventLines()
+    cut = [b": ping\n\nda", b"ta: one\r\n\r\nevent: x\ndata:", b"two\n\ndata: three", b"\n"]
+    assert [lines.feed(chunk) for chunk in cut] == [[], [b"one"], [b"two"], [b"three"]]
 
 
-async def test_event_lines_may_be_cut_anywhere():
-    cut = chunks(b": ping\n\nda", b"ta: one\r\n\r\nevent: x\ndata:", b"two\n\ndata: three")
-    assert [data async for data in clients.event_data(cut)] == [b"one", b"two", b"three"]
-
-
-async def test_a_line_without_end_is_malformed():
-    endless = chunks(*[b"data: " + b"x" * 2**20] * 2)
+def test_a_line_without_end_is_malformed() -> None:
+    lines = clients.EventLines()
+    lines.feed(b"data: " + b"x" * 2**19)
     with pytest.raises(BackendError) as caught:
-        [data async for data in clients.event_data(endless)]
+        lines.feed(b"x" * 2**20)
     assert caught.value.code == "malformed"
 
 
