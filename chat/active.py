@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 from uuid import UUID, uuid4
 
-from chat.answering.pipeline import Question
+from chat.answering.question import Question
 from chat.frames import Done
 from chat.metrics import RunMeter
 from chat.models import Run

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.utils.translation import gettext
 
-from chat.answering.pipeline import Question
+from chat.answering.question import Question
 from chat.frames import Ask, Asking
 from chat.runstate import RunRefused
 from retrieval import search

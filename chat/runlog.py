@@ -38,7 +38,7 @@ class RunLog:
         self._coalescer = Coalescer(self._append)
 
     def add(self, frame: Frame) -> None:
-        """Take the next frame; tokens may wait a moment to share a frame."""
+        """Take over the next frame and number it; tokens may wait a moment to share a frame."""
         self._coalescer.add(frame)
 
     def flush(self) -> None:
@@ -56,7 +56,9 @@ class RunLog:
         self._show(self.frames[-1])
 
     def _append(self, frame: Frame) -> None:
-        self.frames.append(frame.numbered(self.run, len(self.frames) + 1))
+        # In place: a copy of each frame takes longer than all the rest here.
+        frame.run, frame.seq = self.run, len(self.frames) + 1
+        self.frames.append(frame)
         if isinstance(frame, Token):
             self.text += frame.text
         elif isinstance(frame, Citation):

@@ -20,7 +20,7 @@ from structlog.contextvars import bound_contextvars
 
 from chat import asking, runstate, storing
 from chat.active import OWNER, RUNS, ActiveRun, hold
-from chat.answering import pipeline, prefetch
+from chat.answering import finding, pipeline, prefetch
 from chat.frames import Ask, Done, Error, Prefetch, Status
 from chat.metrics import RunMeter
 from chat.models import Run, RunState
@@ -121,7 +121,7 @@ async def look_ahead(user: User, message: Prefetch) -> asyncio.Task[Any] | None:
     if not settings.PREFETCH:
         return None
     question = (await asking.find(user, message)).question
-    return await prefetch.begin(question.key, pipeline.look_ahead(question))
+    return await prefetch.begin(question.key, finding.look_ahead(question))
 
 
 async def _work(active: ActiveRun) -> None:

@@ -14,7 +14,7 @@ from psycopg.types.json import Jsonb
 from uuid_utils.compat import uuid7
 
 from chat import asking, runstate
-from chat.answering.pipeline import Question
+from chat.answering.question import Question
 from chat.asking import Asked
 from chat.frames import Ask
 from chat.models import ACTIVE, Run, RunState

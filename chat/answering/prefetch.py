@@ -14,33 +14,19 @@ from collections.abc import Coroutine
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
+from uuid import UUID
 
 from django.db import DatabaseError
 
+from chat.answering.finding import Finding
+from chat.answering.question import Key
 from retrieval import search
-from retrieval.backends.base import BackendError, Query
+from retrieval.backends.base import BackendError
 from retrieval.database import fetch
 
+NEWEST = "SELECT max(finished_at) FROM retrieval_documentversion"
 KEPT_SECONDS = 30.0
 MOST = 500
-
-
-@dataclass(frozen=True)
-class Finding:
-    """The passages that were found: `hits` as ranked, and the `others`."""
-
-    query: Query
-    hits: tuple[search.Hit, ...]
-    others: tuple[search.Hit, ...]
-
-
-@dataclass(frozen=True)
-class Key:
-    """Whose question, about what, searched how."""
-
-    text: str
-    scope: search.Scope
-    settings: search.SearchSettings
 
 
 @dataclass(frozen=True)
@@ -85,11 +71,14 @@ async def take(key: Key) -> Finding | None:
 
 async def newest() -> datetime | None:
     """Return when the newest version became searchable."""
-    ((moment,),) = await fetch("SELECT max(finished_at) FROM retrieval_documentversion")
+    ((moment,),) = await fetch(NEWEST)
     return cast("datetime | None", moment)
 
 
 async def is_true(finding: Finding, scope: search.Scope, revision: datetime | None) -> bool:
     """Whether nothing has become searchable since, and all that was found may still be seen."""
-    found = [hit.id for hit in (*finding.hits, *finding.others)]
-    return await scope.sees(found) and await newest() == revision
+    shown = (UUID(source.source_id) for source in finding.sources)
+    found = {*shown, *(hit.id for hit in finding.context)}
+    seen = scope.count(found)
+    ((count, moment),) = await fetch(f"SELECT ({seen.sql}), ({NEWEST})", seen.params)
+    return (count, moment) == (len(found), revision)

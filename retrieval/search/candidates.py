@@ -5,7 +5,7 @@ A guess at the score of what only the other search found would misplace it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -26,10 +26,10 @@ FIELDS = (
 
 @dataclass(frozen=True)
 class Words:
-    """A question's words, and the best chunks that hold one."""
+    """A question's words, and the scores of the best chunks that hold one."""
 
     weighted: WeightedWords
-    chunks: Sequence[UUID]
+    scores: Mapping[UUID, float]
 
 
 async def load(
@@ -40,7 +40,7 @@ async def load(
     One statement: the nearest are found, scored and read on one way to the database. Raises
     DatabaseError.
     """
-    if meaning is None and (words is None or not words.chunks):
+    if meaning is None and (words is None or not words.scores):
         return []
     nearest = Statement("SELECT NULL::uuid AS id")
     near = Statement("NULL")
@@ -52,29 +52,30 @@ async def load(
             f" LEFT JOIN {vector.EMBEDDING}"
             f" ON embedding.chunk_id = chunk.id AND {meaning.space.of_space}"
         )
+    known = words.scores if words else {}
     rank = fulltext.bm25(words.weighted) if words else Statement("0")
     condition, visible = scope.condition
     rows = await fetch(
         f"WITH nearest AS MATERIALIZED ({nearest.sql}),"
         " found AS (SELECT id FROM nearest UNION SELECT unnest(%s::uuid[]))"
-        f" SELECT {FIELDS}, {near.sql}, {rank.sql}"
+        f" SELECT {FIELDS}, {near.sql}, CASE WHEN chunk.id <> ALL(%s) THEN {rank.sql} END"
         f" FROM found JOIN ({SEARCHED}) ON chunk.id = found.id{joined} WHERE {condition}",
         [
             *nearest.params,
-            list(words.chunks if words else ()),
-            *(*near.params, *rank.params, *visible),
+            list(known),
+            *(*near.params, list(known), *rank.params, *visible),
         ],
         vector.configuration(settings) if meaning else None,
     )
-    return [hit_of(row) for row in rows]
+    return [hit_of(row, known) for row in rows]
 
 
-def hit_of(row: Row) -> Hit:
-    """Return a row as a hit, with the scores that it has."""
+def hit_of(row: Row, known: Mapping[UUID, float]) -> Hit:
+    """Return a row as a hit, with the scores that it has; those by words may be `known`."""
     id_, text, heading_path, page, language, document, title, similarity, rank = row
     scores = {}
     if similarity is not None:
         scores["vector"] = similarity
-    if rank:
-        scores["fulltext"] = rank
+    if by_words := known.get(id_, rank):
+        scores["fulltext"] = by_words
     return Hit(id_, text, tuple(heading_path), page, language, document, title, scores)

@@ -39,19 +39,24 @@ class WeightedWords:
     average_length: float
 
 
-async def search(words: WeightedWords, scope: Scope, limit: int) -> list[UUID]:
-    """Return the `limit` best chunks that hold a word, best first. Raises DatabaseError."""
+async def search(words: WeightedWords, scope: Scope, limit: int) -> dict[UUID, float]:
+    """Return the BM25 scores of the `limit` best chunks that hold a word, best first.
+
+    Raises DatabaseError.
+    """
     if not words.terms:
-        return []
+        return {}
     condition, params = scope.condition
     rank, weights = bm25(words)
     matching = fulltext.any_of(term.form for term in rarest(words.terms))
-    rows = await fetch(
-        f"SELECT chunk.id FROM {SEARCHED} WHERE chunk.fulltext @@ %s::tsquery AND {condition}"
-        f" ORDER BY {rank} DESC LIMIT {limit:d}",
-        [matching, *params, *weights],
+    return dict(
+        await fetch(
+            f"SELECT chunk.id, {rank} AS score FROM {SEARCHED}"
+            f" WHERE chunk.fulltext @@ %s::tsquery AND {condition}"
+            f" ORDER BY score DESC LIMIT {limit:d}",
+            [*weights, matching, *params],
+        )
     )
-    return [id_ for (id_,) in rows]
 
 
 def bm25(words: WeightedWords) -> Statement:

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from django.core.exceptions import EmptyResultSet
 
-from retrieval.database import Statement, fetch
+from retrieval.database import Statement
 from retrieval.models import Collection as DocumentCollection
 
 if TYPE_CHECKING:
@@ -43,11 +43,10 @@ class Scope:
             return Statement("false")
         return Statement(f"document.enabled AND document.collection_id IN ({visible})", params)
 
-    async def sees(self, chunks: Collection[UUID]) -> bool:
-        """Return whether all of these chunks may be found. Raises DatabaseError."""
+    def count(self, chunks: Collection[UUID]) -> Statement:
+        """Return SQL for how many of these chunks may be found."""
         sql, params = self.condition
-        ((count,),) = await fetch(
+        return Statement(
             f"SELECT count(*) FROM {SEARCHED} WHERE chunk.id = ANY(%s) AND {sql}",
             [list(chunks), *params],
         )
-        return bool(count == len(chunks))

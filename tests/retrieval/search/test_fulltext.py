@@ -55,14 +55,14 @@ async def test_score_is_bm25(question: str, add_document: AddDocument, scope: Sc
     scores = {hit.text: hit.scores["fulltext"] for hit in hits}
     assert scores == pytest.approx(holding, rel=1e-5)
     ids = {hit.id: hit.text for hit in hits}
-    assert [ids[id_] for id_ in words.chunks] == sorted(holding, key=lambda text: -holding[text])
+    assert [ids[id_] for id_ in words.scores] == sorted(holding, key=lambda text: -holding[text])
 
 
 async def test_limit_keeps_the_best(add_document: AddDocument, scope: Scope) -> None:
     """The best chunks are returned, no more than asked for."""
     await in_thread(add_document, *TEXTS)
-    every = (await find("pump valve", scope)).chunks
-    assert (await find("pump valve", scope, limit=2)).chunks == every[:2]
+    every = list((await find("pump valve", scope)).scores)
+    assert list((await find("pump valve", scope, limit=2)).scores) == every[:2]
 
 
 async def test_words_that_no_chunk_holds_find_nothing(
@@ -70,8 +70,8 @@ async def test_words_that_no_chunk_holds_find_nothing(
 ) -> None:
     """Neither do they with no word at all."""
     await in_thread(add_document, *TEXTS)
-    assert (await find("zeppelin", scope)).chunks == []
-    assert (await find("?! -- ()", scope)).chunks == []
+    assert (await find("zeppelin", scope)).scores == {}
+    assert (await find("?! -- ()", scope)).scores == {}
 
 
 async def test_question_as_long_as_a_document(add_document: AddDocument, scope: Scope) -> None:
@@ -80,7 +80,7 @@ async def test_question_as_long_as_a_document(add_document: AddDocument, scope: 
     question = " ".join(["brass", *(f"word{n}" for n in range(3000))])
     found = await find(question, scope)
     assert len(found.weighted.terms) == fulltext.SEARCHED_TERMS
-    assert len(found.chunks) == 2
+    assert len(found.scores) == 2
 
 
 def test_common_words_are_not_matched_beside_rare_ones() -> None:
