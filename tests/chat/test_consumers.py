@@ -11,7 +11,9 @@ import pytest
 from asgiref.sync import sync_to_async
 from channels.testing import WebsocketCommunicator
 from django.conf import settings as django_settings
+from django.contrib.auth import HASH_SESSION_KEY
 from django.contrib.auth.models import User
+from django.contrib.sessions.backends.db import SessionStore
 from django.db import connections
 from django.test import Client
 from prometheus_client import REGISTRY
@@ -346,6 +348,26 @@ async def test_a_session_that_ended_unheard_is_noticed_when_something_is_asked(
     await page.send_json_to(QUESTION)
     assert await page.receive_output(timeout=10) == CLOSED
     assert await Message.objects.acount() == 0
+
+
+async def test_who_changed_the_password_goes_on(
+    user: User, tower: Chunk, generator: ScriptedGenerator, visit: Any
+) -> None:
+    """The session is a new password's, too: `update_session_auth_hash` saw to that."""
+    generator.script = ["96 m."]
+    page = await visit(user)
+    await page.connect()
+
+    def change_password() -> None:
+        user.set_password("another")
+        User.objects.filter(pk=user.pk).update(password=user.password)
+        session = SessionStore(page.session)
+        session[HASH_SESSION_KEY] = user.get_session_auth_hash()
+        session.save()
+
+    await sync_to_async(change_password)()
+    await page.send_json_to(QUESTION)
+    assert (await frames_until(page, "done", "error"))[-1]["type"] == "done"
 
 
 async def test_a_foreign_origins_handshake_is_rejected(user: User, visit: Any) -> None:

@@ -18,7 +18,7 @@ from chat import active as active_runs
 from chat import runs, runstate
 from chat.active import RUNS
 from chat.frames import Ask, Done, Error, Frame, Snapshot, WarningFrame
-from chat.models import Assistant, Citation, Message, Run, RunFrame, RunState
+from chat.models import Assistant, Citation, Conversation, Message, Run, RunFrame, RunState
 from retrieval import backends
 from retrieval.backends.base import BackendError
 from retrieval.database import in_thread
@@ -158,6 +158,23 @@ async def test_another_process_can_stop_a_run(
     frames = await read(user, run)
     assert isinstance(frames[-1], Done)
     assert frames[-1].finish_reason == "cancelled"
+
+
+async def test_a_run_whose_conversation_is_deleted_ends(
+    user: User, tower: Chunk, generator: ScriptedGenerator
+) -> None:
+    """Nobody can read it any more, so the provider's stream is closed."""
+    generator.script = ["It is ", asyncio.Event()]
+    run = await runs.start(user, asking())
+    active = RUNS[run.id]
+    async with aclosing(runs.follow(user, run.id)) as reader:
+        async for frame in reader:
+            if frame.type == "token":
+                await Conversation.objects.all().adelete()
+        assert isinstance(frame, Done)
+    await asyncio.wait([active.work])
+    assert generator.closed.is_set()
+    assert run.id not in RUNS
 
 
 async def test_a_run_that_nobody_reads_any_more_is_cancelled(
