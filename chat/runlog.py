@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.conf import settings
 
-from chat.frames import TERMINAL, Citation, CitationData, Done, Error, Frame, Token
+from chat.frames import TERMINAL, Citation, CitationData, Done, Error, Frame, Status, Token
 
 SENTENCE_ENDS = (".", "!", "?", "。", "！", "？")
 
@@ -36,6 +36,11 @@ class RunLog:
         self._citations_saved = 0
         self._changed = asyncio.Event()
         self._coalescer = Coalescer(self._append)
+
+    def begin(self, frame: Status) -> None:
+        """Take the first frame, which was saved with the question."""
+        self._append(frame)
+        self._saved = 1
 
     def add(self, frame: Frame) -> None:
         """Take over the next frame and number it; tokens may wait a moment to share a frame."""

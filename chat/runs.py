@@ -21,7 +21,7 @@ from structlog.contextvars import bound_contextvars
 from chat import asking, runstate, storing
 from chat.active import OWNER, RUNS, ActiveRun, hold
 from chat.answering import finding, pipeline, prefetch
-from chat.frames import Ask, Done, Error, Prefetch, Status
+from chat.frames import Ask, Done, Error, Prefetch
 from chat.metrics import RunMeter
 from chat.models import Run, RunState
 from chat.reading import follow, wait_for_first_reader
@@ -70,17 +70,8 @@ async def start(user: User, ask: Ask) -> Run:
         return new.run
     meter = RunMeter(asked)
     log = RunLog(new.run.id, new.run.answer_id, meter.observe)
+    log.begin(new.first)
     active = RUNS[new.run.id] = ActiveRun(new.run, new.question, log, meter)
-    log.add(
-        Status(
-            stage="queued",
-            message=gettext("Question received"),
-            ask=ask.id,
-            conversation=new.run.conversation_id,
-            question=new.run.question_id,
-            answer=new.run.answer_id,
-        )
-    )
     names = {"run": new.run.id, "conversation": new.run.conversation_id, "user": user.pk}
     with bound_contextvars(**{name: str(value) for name, value in names.items()}):
         active.work = hold(_work(active), f"run {new.run.id}")

@@ -16,7 +16,7 @@ from uuid_utils.compat import uuid7
 from chat import asking, runstate
 from chat.answering.question import Question
 from chat.asking import Asked
-from chat.frames import Ask
+from chat.frames import Ask, Status
 from chat.models import ACTIVE, Run, RunState
 from chat.runstate import RunRefused
 from retrieval.database import Statement, execute, in_thread
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 TITLE_CHARS = 80
 
-# The conversation, the question, the place for its answer, and the run, in one statement; what
-# foreign keys point to is looked for at its end.
+# The conversation, the question, the place for its answer, the run and its first frame, in one
+# statement; what foreign keys point to is looked for at its end.
 INSERT = """
 WITH conversation AS (
   INSERT INTO chat_conversation (id, user_id, assistant_id, title, created_at, updated_at)
@@ -37,6 +37,8 @@ WITH conversation AS (
   INSERT INTO chat_message (id, conversation_id, role, text, created_at)
   VALUES (%(question)s, %(conversation)s, 'user', %(text)s, now()),
     (%(answer)s, %(conversation)s, 'assistant', '', now())
+), frame AS (
+  INSERT INTO chat_runframe (run_id, seq, payload) VALUES (%(run)s, 1, %(frame)s)
 )
 INSERT INTO chat_run (id, conversation_id, user_id, question_id, answer_id, ask_id, state, owner,
   lease_expires_at, model, settings, created_at, finish_reason, error_code, error_message, usage,
@@ -48,9 +50,13 @@ VALUES (%(run)s, %(conversation)s, %(user)s, %(question)s, %(answer)s, %(ask)s, 
 
 @dataclass(frozen=True)
 class NewRun:
-    """A run as it was stored, with what its answer may draw on; `question` is None for a repeat."""
+    """A run as it was stored, with its first frame, and what its answer may draw on.
+
+    `question` is None for a repeat.
+    """
 
     run: Run
+    first: Status
     question: Question | None
 
 
@@ -73,12 +79,13 @@ async def create(user: User, ask: Ask, owner: str) -> NewRun:
         model=ask.model or "",
         settings=asked.question.settings.model_dump(mode="json", exclude_defaults=True),
     )
+    first = first_frame(run)
     for last_try in (False, True):
         try:
-            await insert(run, asked)
+            await insert(run, asked, first)
         except IntegrityError as error:
-            if ask.id and (first := await in_thread(find_run, user, ask.id)):
-                return NewRun(first, None)
+            if ask.id and (earlier := await in_thread(find_run, user, ask.id)):
+                return NewRun(earlier, first_frame(earlier), None)
             if isinstance(error.__cause__, errors.ForeignKeyViolation):
                 refusal = RunRefused("not_found", gettext("There is no such conversation."))
                 raise refusal from error
@@ -87,10 +94,24 @@ async def create(user: User, ask: Ask, owner: str) -> NewRun:
                 raise busy() from error
         else:
             break
-    return NewRun(run, asked.question)
+    return NewRun(run, first, asked.question)
 
 
-async def insert(run: Run, asked: Asked) -> None:
+def first_frame(run: Run) -> Status:
+    """Return the frame that says where a question went."""
+    return Status(
+        run=run.id,
+        seq=1,
+        stage="queued",
+        message=gettext("Question received"),
+        ask=run.ask_id,
+        conversation=run.conversation_id,
+        question=run.question_id,
+        answer=run.answer_id,
+    )
+
+
+async def insert(run: Run, asked: Asked, first: Status) -> None:
     """Write a new run with its messages, and its conversation if that is new, too.
 
     Raises DatabaseError.
@@ -111,6 +132,7 @@ async def insert(run: Run, asked: Asked) -> None:
         "lease": run.lease_expires_at,
         "model": run.model,
         "settings": Jsonb(run.settings),
+        "frame": first.to_json(),
     }
     await execute(Statement(INSERT, values))
 

@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from chat import runstate
-from chat.frames import Ask, Citation, Done, SearchResults, Source, Status, Token
+from chat.frames import Ask, Citation, Done, SearchResults, Source, Token
 from chat.models import Candidate, Message, Run, RunFrame, RunState
 from chat.models import Citation as StoredCitation
 from chat.runlog import RunLog
@@ -18,7 +18,9 @@ from retrieval.models import Chunk
 async def begin(user: User) -> RunLog:
     """Store a run with nothing of its answer yet."""
     new = await create(user, Ask(type="ask", text="How high is the tower?"), "me")
-    return RunLog(new.run.id, new.run.answer_id)
+    log = RunLog(new.run.id, new.run.answer_id)
+    log.begin(new.first)
+    return log
 
 
 def source(chunk: UUID) -> Source:
@@ -48,7 +50,6 @@ async def save_now(*logs: RunLog) -> None:
 async def test_frames_and_text_of_several_runs_are_saved(user: User) -> None:
     logs = [await begin(user), await begin(user)]
     for number, log in enumerate(logs):
-        log.add(Status(stage="queued", message=""))
         log.add(Token(text=f"Answer {number}."))
     await save_now(*logs)
     for number, log in enumerate(logs):
@@ -58,6 +59,15 @@ async def test_frames_and_text_of_several_runs_are_saved(user: User) -> None:
             (2, "token"),
         ]
         assert (await Message.objects.aget(id=log.answer)).text == f"Answer {number}."
+
+
+async def test_the_first_frame_is_saved_with_the_question(user: User) -> None:
+    """Whoever comes back hears where the question went, however early its process ended."""
+    log = await begin(user)
+    assert log.unsaved() is None
+    frame = await RunFrame.objects.aget(run=log.run)
+    assert (frame.seq, frame.payload["stage"]) == (1, "queued")
+    assert frame.payload["answer"] == str(log.answer)
 
 
 async def test_a_passage_that_is_gone_leaves_what_was_said_of_it(user: User, tower: Chunk) -> None:
@@ -84,7 +94,7 @@ async def test_what_was_saved_already_stays_as_it_is(user: User, tower: Chunk) -
     await save_now(log)
     await save_now(log)
     counted = [await model.objects.acount() for model in (RunFrame, Candidate, StoredCitation)]
-    assert counted == [3, 1, 1]
+    assert counted == [4, 1, 1]
 
 
 async def test_the_end_is_stored_though_the_lease_ran_out_meanwhile(user: User) -> None:
