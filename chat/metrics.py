@@ -41,8 +41,12 @@ CLOSED = Histogram(
     buckets=FAST,
 )
 RESUMES = Counter("ragsite_resumes", "Clients that came back to a run.")
-ACTIVE_RUNS = Gauge("ragsite_active_runs", "Runs this process works on.")
-SUBSCRIBERS = Gauge("ragsite_subscribers", "Readers that follow a run in this process.")
+ACTIVE_RUNS = Gauge(
+    "ragsite_active_runs", "Runs that are being worked on.", multiprocess_mode="livesum"
+)
+SUBSCRIBERS = Gauge(
+    "ragsite_subscribers", "Readers that follow a run.", multiprocess_mode="livesum"
+)
 
 
 class RunMeter:

@@ -1,12 +1,15 @@
-"""`/metrics` for Prometheus, of this process: for whoever has the token, and for staff."""
+"""`/metrics` for Prometheus: for whoever has the token, and for staff."""
 
 from __future__ import annotations
+
+import os
 
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.crypto import constant_time_compare
-from prometheus_client import REGISTRY
+from prometheus_client import REGISTRY, CollectorRegistry
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client.multiprocess import MultiProcessCollector
 
 BEARER = "Bearer "
 
@@ -22,4 +25,13 @@ async def metrics(request: HttpRequest) -> HttpResponse:
         user = await request.auser()
         if not (user.is_active and user.is_staff):
             raise Http404
-    return HttpResponse(generate_latest(REGISTRY), content_type=CONTENT_TYPE_LATEST)
+    return HttpResponse(generate_latest(registry()), content_type=CONTENT_TYPE_LATEST)
+
+
+def registry() -> CollectorRegistry:
+    """Return what is counted: by this process, or by all that `manage.py web` runs together."""
+    if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
+        return REGISTRY
+    together = CollectorRegistry()
+    MultiProcessCollector(together)  # type: ignore[no-untyped-call]
+    return together

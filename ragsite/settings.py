@@ -142,6 +142,16 @@ CHANNEL_LAYERS = {
     else {"BACKEND": "channels.layers.InMemoryChannelLayer"}
 }
 
+# Processes of `manage.py web`, which serve on one port.
+WEB_PROCESSES = env.int("WEB_PROCESSES", default=1)
+if WEB_PROCESSES < 1:
+    raise ImproperlyConfigured("WEB_PROCESSES must be 1 or more.")
+if WEB_PROCESSES > 1 and not REDIS_URL:
+    raise ImproperlyConfigured(
+        f"WEB_PROCESSES={WEB_PROCESSES} needs Redis, by which processes tell each other of new "
+        "answers and of people who sign out. Set REDIS_URL, or leave WEB_PROCESSES out."
+    )
+
 LANGUAGE_CODE = "en"
 TIME_ZONE = env.str("TIME_ZONE", default="UTC")
 USE_I18N = True

@@ -1,9 +1,10 @@
-"""Whether PostgreSQL has room for the connections that a process may open."""
+"""Whether PostgreSQL has room for the connections that the web server may open."""
 
 from __future__ import annotations
 
 import logging
 
+from django.conf import settings
 from django.db import connection
 
 logger = logging.getLogger(__name__)
@@ -24,13 +25,19 @@ def room() -> int:
         return int(free)
 
 
-def warn_if_scarce() -> None:
-    """Log a warning if the pool of this process may not be filled."""
+def most() -> int:
+    """Return how many connections the web server may open: Django's and the event loops'."""
     pool: int = connection.settings_dict["OPTIONS"]["pool"]["max_size"]
-    if (free := room()) < pool:
+    processes: int = settings.WEB_PROCESSES
+    return processes * (pool + settings.DATABASE_CONNECTIONS)
+
+
+def warn_if_scarce() -> None:
+    """Log a warning if there are fewer connections than the web server may open."""
+    if (free := room()) < most():
         logger.warning(
-            "PostgreSQL takes %d more connections and this process may open %d. Run fewer "
+            "PostgreSQL takes %d more connections and the web server may open %d. Run fewer "
             "processes, or raise max_connections.",
             free,
-            pool,
+            most(),
         )

@@ -115,6 +115,14 @@ def test_a_second_signal_ends_at_once(web: Web, writing: Page) -> None:
     assert time.monotonic() - pressed < 5
 
 
+def test_two_signals_that_come_together_end_it_too(web: Web, writing: Page) -> None:
+    pressed = time.monotonic()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        web.process.send_signal(number)
+    web.process.wait(END_SECONDS)
+    assert time.monotonic() - pressed < 5
+
+
 def test_without_answers_it_ends_at_once(web: Web, visit: Visit) -> None:
     page = visit(web.port)
     pressed = time.monotonic()

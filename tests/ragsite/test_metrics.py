@@ -1,4 +1,8 @@
-"""Who may read /metrics."""
+"""Who may read /metrics, and whose they are."""
+
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
@@ -39,3 +43,20 @@ def test_nobody_else_learns_that_they_are_there(client: Client, settings: Settin
     assert client.get("/metrics").status_code == 404
     client.force_login(User.objects.create_user("ada"))
     assert client.get("/metrics").status_code == 404
+
+
+COUNT = """
+from prometheus_client import Counter
+Counter("counted", "By several.").inc(3)
+"""
+
+
+def test_of_several_processes_together_they_are_added_up(
+    client: Client, settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", str(tmp_path))
+    for _ in range(2):
+        subprocess.run([sys.executable, "-c", COUNT], check=True)
+    settings.METRICS_TOKEN = "tell-me"
+    response = client.get("/metrics", headers=bearer("tell-me"))
+    assert "counted_total 6.0" in response.content.decode().splitlines()

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import gc
 import signal
-from collections.abc import Callable
-from typing import Any
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, cast
 
 from autobahn.websocket.types import ConnectionDeny
 from channels.layers import get_channel_layer
@@ -15,17 +18,25 @@ from daphne import server as daphne_server
 from daphne.endpoints import build_endpoint_description_strings
 from daphne.ws_protocol import WebSocketProtocol
 from django.conf import settings
-from django.core.management import CommandError
+from django.core.management import CommandError, CommandParser
+from django.db import connection
 
 from chat import runs
 from chat.channel_layer import PROCESS, RelayedChannelLayer
 from chat.management.connections import warn_if_scarce
+from chat.management.handover import Taker
+from chat.management.supervisor import how
+from chat.management.web_processes import WebProcesses, bind, metrics_folder
 from retrieval import backends, per_loop
 from retrieval.management.ready import ReadyCommand
 
 SERVICE_RESTART = 1012
+STOPPING = "Stopping: no new questions are taken."
+OTHERWISE = "Set PORT or HOST to something else."
 # New objects before the garbage collector looks at them, and how often it looks at older ones.
 COLLECT_AFTER = (20_000, 10, 100)
+# Connections that wait to be accepted.
+BACKLOG = 1024
 # Ctrl-C in a terminal does not wait for long answers.
 HURRIED_SECONDS = 3.0
 # What requests that are being answered, and sockets, get to end once the runs have.
@@ -43,6 +54,21 @@ class DrainingServer(daphne_server.Server):  # type: ignore[misc]
         self.failure = ""
         self.draining: asyncio.Task[None] | None = None
 
+    def serve_from(self, channel: socket.socket, giver_ended: Callable[[], None]) -> None:
+        """Serve connections that another process hands over, in place of the endpoints."""
+
+        def serve(connection: socket.socket) -> None:
+            adopt(connection.fileno(), connection.family, self.http_factory)
+
+        def start() -> None:
+            taker.start(daphne_server.twisted_loop)
+
+        adopt = daphne_server.reactor.adoptStreamConnection
+        taker = Taker(channel, serve, giver_ended)
+        self.ports.append(taker)
+        self.endpoints: list[str] = []
+        self.ready_callable = start
+
     def listen_success(self, port: Any) -> None:
         """Keep the port, which Daphne does not, and tell that the site is there."""
         super().listen_success(port)
@@ -59,35 +85,34 @@ class DrainingServer(daphne_server.Server):  # type: ignore[misc]
         """End the server from a signal handler: in order, and on a second signal at once."""
         if self.draining is None:
             self.draining = asyncio.ensure_future(self.drain(seconds))
+            # Not by `drain` itself, which never begins if the next signal comes with the first.
+            self.draining.add_done_callback(lambda _: self.stop())
         else:
             self.draining.cancel()
 
     async def drain(self, seconds: float) -> None:
-        """Refuse new questions, let runs end, close sockets with 1012, let requests end, stop.
+        """Refuse new questions, let runs end, close sockets with 1012, let requests end.
 
         Until then pages are served, and `/healthz` and the handshakes of sockets answer 503, so
         that a proxy sends people to another process.
         """
-        self.tell("Stopping: no new questions are taken.")
-        try:
-            running = asyncio.ensure_future(runs.drain(seconds))
-            layer: Any = get_channel_layer()
-            await layer.group_send(PROCESS, {"type": "process.draining"})
-            await running
-            for port in self.ports:
-                port.stopListening()
-            for protocol in list(self.connections):
-                if getattr(protocol, "state", None) == WebSocketProtocol.STATE_OPEN:
-                    restart(protocol)
-            if applications := self.applications():
-                await asyncio.wait(applications, timeout=CLOSE_SECONDS)
-            # A question that came in right before the signal may have become a run only now.
-            await runs.drain(0)
-            await per_loop.aclose()
-            if isinstance(layer, RelayedChannelLayer):
-                await layer.aclose()
-        finally:
-            self.stop()
+        self.tell(STOPPING)
+        running = asyncio.ensure_future(runs.drain(seconds))
+        layer: Any = get_channel_layer()
+        await layer.group_send(PROCESS, {"type": "process.draining"})
+        await running
+        for port in self.ports:
+            port.stopListening()
+        for protocol in list(self.connections):
+            if getattr(protocol, "state", None) == WebSocketProtocol.STATE_OPEN:
+                restart(protocol)
+        if applications := self.applications():
+            await asyncio.wait(applications, timeout=CLOSE_SECONDS)
+        # A question that came in right before the signal may have become a run only now.
+        await runs.drain(0)
+        await per_loop.aclose()
+        if isinstance(layer, RelayedChannelLayer):
+            await layer.aclose()
 
     def applications(self) -> list[asyncio.Future[None]]:
         """Return what answers requests and sockets."""
@@ -143,19 +168,66 @@ def restart(protocol: Any) -> None:
     protocol.sendCloseFrame(code=SERVICE_RESTART)
 
 
+@contextmanager
+def told_if_refused() -> Iterator[None]:
+    """Raise CommandError, as when Daphne cannot listen, for what listening raises."""
+    try:
+        yield
+    except OSError as error:
+        where = f"{settings.WEB_HOST}:{settings.WEB_PORT}"
+        raise CommandError(f"Couldn't listen on {where}: {error}. {OTHERWISE}") from error
+
+
 class Command(ReadyCommand):
-    help = "Serve the site with Daphne on HOST and PORT."
+    help = "Serve the site with Daphne on HOST and PORT, by WEB_PROCESSES processes."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        # How this command starts itself as one process of several.
+        parser.add_argument("--fd", type=int, help=argparse.SUPPRESS)
+
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        # Each process that serves prepares the model for itself.
+        self.only_starts = settings.WEB_PROCESSES > 1 and options["fd"] is None
+        self.needs_model = not self.only_starts
+        return super().execute(*args, **options)
 
     def handle(self, *args: Any, **options: Any) -> None:
+        self.verbosity: int = options["verbosity"]
+        if options["fd"] is None:
+            warn_if_scarce()
+        if self.only_starts:
+            self.start_processes(settings.WEB_PROCESSES)
+        else:
+            self.serve(options["fd"])
+
+    def tell(self, text: str) -> None:
+        """Tell a person how far it is, unless asked to be silent."""
+        if self.verbosity:
+            self.say(text)
+
+    def start_processes(self, count: int) -> None:
+        """Run processes that serve on one socket. Raises CommandError if they cannot."""
         host, port = settings.WEB_HOST, settings.WEB_PORT
-        warn_if_scarce()
+        connection.close()
+        cast("Any", connection).close_pool()  # nothing is asked from here on
+        with told_if_refused():
+            listener = bind(host, port)
+        processes = WebProcesses(count, listener, metrics_folder(host, port))
 
-        def tell(text: str) -> None:
-            if options["verbosity"]:
-                self.say(text)
+        def begin() -> None:
+            with told_if_refused():
+                listener.listen(BACKLOG)
+            self.tell(f"Serving on http://{host}:{port} with {count} processes")
 
+        status = asyncio.run(processes.run(begin, lambda: self.tell(STOPPING)))
+        if status is not None:
+            raise CommandError(f"A web process {how(status)}; see above.")
+
+    def serve(self, descriptor: int | None) -> None:
+        """Serve on HOST and PORT, or what is handed over. Raises CommandError if it cannot."""
+        host, port = settings.WEB_HOST, settings.WEB_PORT
         server = DrainingServer(
-            tell,
+            self.tell,
             application=get_default_application(),
             endpoints=build_endpoint_description_strings(host=host, port=port),
             server_name="ragsite",
@@ -166,6 +238,9 @@ class Command(ReadyCommand):
         loop.run_until_complete(make_ready())
         loop.add_signal_handler(signal.SIGTERM, server.begin_draining, settings.DRAIN_SECONDS)
         loop.add_signal_handler(signal.SIGINT, server.begin_draining, hurried)
+        if descriptor is not None:
+            channel = socket.socket(fileno=descriptor)
+            server.serve_from(channel, lambda: server.begin_draining(hurried))
         server.run()
         if server.failure:
-            raise CommandError(f"{server.failure} Set PORT or HOST to something else.")
+            raise CommandError(f"{server.failure} {OTHERWISE}")
