@@ -93,7 +93,8 @@ def source_of(hit: search.Hit, index: int | None) -> Source:
         page=hit.page,
         heading=hit.heading,
         snippet=hit.text[:SNIPPET_CHARS],
-        scores={stage: round(score, 4) for stage, score in hit.scores.items()},
+        # Adding 0 makes 0 of -0, which JSON has and PostgreSQL does not.
+        scores={stage: round(score, 4) + 0.0 for stage, score in hit.scores.items()},
     )
 
 
