@@ -9,6 +9,7 @@ from benchmarks.servers import GRACE_SECONDS
 
 Result = Mapping[str, Any]
 MISSING = "–"
+TITLES = {"two": "product, 2 processes"}
 MEGABYTE = 2**20
 # Tokens a second of the answers that are left (`fake-n1000-d10-f100`).
 LEFT_RATE = 100
@@ -91,7 +92,7 @@ def rows(levels: list[int], idle: int) -> list[tuple[str, Callable[[Result], str
 def table(results: Mapping[str, Result], levels: list[int], idle: int) -> str:
     """Return a Markdown table, a column a system; what was not measured is a dash."""
     lines = [
-        f"| | {' | '.join(results)} | goal |",
+        f"| | {' | '.join(TITLES.get(name, name) for name in results)} | goal |",
         f"|---|{'---|' * len(results)}---|",
     ]
     for name, cell, goal in rows(levels, idle):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -20,6 +21,8 @@ STOP_SECONDS = 15
 # A run goes on this long after its reader left; short, so that it can be waited for.
 GRACE_SECONDS = 2
 EMBEDDING_MODEL = "fake-embed-384"
+# Debian keeps servers where only root's PATH looks.
+PATH = "/usr/local/sbin:/usr/sbin:/sbin:/usr/local/bin:/usr/bin:/bin"
 
 
 @dataclass(frozen=True)
@@ -128,6 +131,44 @@ def product(logs: Path, *, uvicorn: bool) -> AbstractContextManager[Server]:
         command = [*UVICORN, "ragsite.asgi:application", "--port", str(port)]
     name = "uvicorn" if uvicorn else "product"
     return serving(command, port, logs / f"{name}.log", PORT=str(port))
+
+
+@contextmanager
+def two_processes(logs: Path) -> Iterator[Server]:
+    """Run the site with two web processes, and the Redis that they need."""
+    port = free_port()
+    with (
+        redis(logs) as url,
+        serving(
+            ["manage.py", "web"],
+            port,
+            logs / "two.log",
+            PORT=str(port),
+            WEB_PROCESSES="2",
+            REDIS_URL=url,
+        ) as server,
+    ):
+        yield server
+
+
+@contextmanager
+def redis(folder: Path) -> Iterator[str]:
+    """Run a Redis that keeps nothing; yield its URL."""
+    program = shutil.which("redis-server", path=PATH)
+    if program is None:
+        sys.exit("redis-server is not installed.")
+    port, log = free_port(), folder / "redis.log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [program, "--port", str(port), "--save", "", "--dir", folder, "--bind", "127.0.0.1"],
+            stdout=output,
+        )
+    try:
+        await_port(port, process, log)
+        yield f"redis://127.0.0.1:{port}/0"
+    finally:
+        process.terminate()
+        process.wait(STOP_SECONDS)
 
 
 def product_environment(state: Path, api: str) -> dict[str, str]:

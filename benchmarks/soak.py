@@ -91,7 +91,7 @@ def measure(options: argparse.Namespace, state: Path) -> list[str]:
         from benchmarks import soak_checks, soak_report  # noqa: PLC0415 - need the apps loaded
 
         cookies = prepare()
-        redis = stack.enter_context(soak_site.redis(state))
+        redis = stack.enter_context(servers.redis(state))
         webs = stack.enter_context(soak_site.site(state, redis))
         say(f"{len(webs)} web processes are up: {options.minutes:g} minutes from now on")
         journal = Journal()

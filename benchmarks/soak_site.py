@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import random
-import shutil
 import signal
 import subprocess
 import sys
@@ -25,8 +24,6 @@ GRACE_SECONDS = 5.0
 # Longer than any answer takes: a process that is told to end interrupts none.
 DRAIN_SECONDS = 30.0
 METRICS_TOKEN = "soak"
-# Debian keeps servers where only root's PATH looks.
-PATH = "/usr/local/sbin:/usr/sbin:/sbin:/usr/local/bin:/usr/bin:/bin"
 
 
 @dataclass
@@ -86,26 +83,6 @@ class Web:
                 if line.startswith(f"{name} "):
                     return float(line.split()[1])
         raise LookupError(name)
-
-
-@contextmanager
-def redis(folder: Path) -> Iterator[str]:
-    """Run a Redis that keeps nothing; yield its URL."""
-    program = shutil.which("redis-server", path=PATH)
-    if program is None:
-        sys.exit("redis-server is not installed.")
-    port, log = servers.free_port(), folder / "redis.log"
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            [program, "--port", str(port), "--save", "", "--dir", folder, "--bind", "127.0.0.1"],
-            stdout=output,
-        )
-    try:
-        servers.await_port(port, process, log)
-        yield f"redis://127.0.0.1:{port}/0"
-    finally:
-        process.terminate()
-        process.wait(servers.STOP_SECONDS)
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 """Load on the streaming path, in one run with a floor and a baseline; prints a Markdown table.
 
-    python -m benchmarks.streams [--quick] [--systems floor,baseline,product,uvicorn]
+    python -m benchmarks.streams [--quick] [--systems floor,baseline,product,two,uvicorn]
 
 docs/benchmarks.md says what it needs. Everything it writes goes into a temporary folder.
 """
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from benchmarks.corpus import Loaded
     from benchmarks.servers import Server
 
-SYSTEMS = ("floor", "baseline", "product", "uvicorn")
+SYSTEMS = ("floor", "baseline", "product", "two", "uvicorn")
 DEFAULT_TOOLS = servers.ROOT.parent / "shared" / "tools"
 RAMP_SECONDS = 5
 
@@ -104,6 +104,7 @@ def measure_all(options: argparse.Namespace, state: Path) -> dict[str, Any]:
                 "floor": lambda: servers.floor(options.tools, state, api),
                 "baseline": lambda: servers.baseline(options.tools, state, api, loaded.baseline),
                 "product": lambda: servers.product(state, uvicorn=False),
+                "two": lambda: servers.two_processes(state),
                 "uvicorn": lambda: servers.product(state, uvicorn=True),
             }[name]
             load_average = psutil.getloadavg()[0]
@@ -127,7 +128,7 @@ def measure(
     # Only now has the process loaded what it needs for an answer.
     result["idle_bytes"] = sockets.memory(server.pid)
     result |= drive("throughput,stop")
-    if name in ("product", "uvicorn"):
+    if name in ("product", "two", "uvicorn"):
         url, headers = client.url, client.options["headers"]
         times = 3 if options.quick else 20
         result["grace"] = servers.GRACE_SECONDS

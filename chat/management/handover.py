@@ -21,12 +21,14 @@ READY = CONNECTION = b"."
 class Giver:
     """Accepts connections, and gives them to those who are ready, in turn."""
 
-    def __init__(self, listener: socket.socket) -> None:
+    def __init__(self, listener: socket.socket, count: int) -> None:
+        """Give what `listener` accepts, to `count` takers when all are there."""
         listener.setblocking(False)
         self.listener = listener
+        self.count = count
         self.takers: deque[socket.socket] = deque()
         self.is_ready = asyncio.Event()
-        """Set once anybody has been ready."""
+        """Set once all have been ready."""
         self.is_deserted = asyncio.Event()
         """Set while nobody takes connections."""
         self.is_deserted.set()
@@ -44,8 +46,9 @@ class Giver:
             said = b""
         if said == READY:
             self.takers.append(channel)
-            self.is_ready.set()
             self.is_deserted.clear()
+            if len(self.takers) == self.count:
+                self.is_ready.set()
             return
         if channel in self.takers:
             self.takers.remove(channel)

@@ -32,7 +32,7 @@ class WebProcesses:
     def __init__(self, count: int, listener: socket.socket, metrics: Path) -> None:
         """Let `count` processes serve at the address of `listener`; they count in `metrics`."""
         self.count = count
-        self.giver = Giver(listener)
+        self.giver = Giver(listener, count)
         self.metrics = metrics
         self.processes: set[Process] = set()
         self.signalled = asyncio.Event()
@@ -40,10 +40,10 @@ class WebProcesses:
         self.signal = signal.SIGTERM
 
     async def run(self, begin: Callable[[], None], announce_end: Callable[[], None]) -> int | None:
-        """Run all, calling `begin`, which is to listen, when the first is ready.
+        """Run all, calling `begin`, which is to listen, when all are ready.
 
         Calls `announce_end` after a signal, and returns None then; otherwise returns the status of
-        a process that ended before any was ready, or too often.
+        a process that ended before all were ready, or too often.
         """
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -64,7 +64,7 @@ class WebProcesses:
         return None if self.signalled.is_set() or not given_up else given_up.result()
 
     async def give(self, begin: Callable[[], None]) -> None:
-        """Give the processes connections as soon as one is ready."""
+        """Give the processes connections as soon as all are ready."""
         await self.giver.is_ready.wait()
         begin()
         await self.giver.give()

@@ -60,7 +60,7 @@ def web(start_web: Callable[..., Web], redis: Server, tower: None) -> Iterator[W
         RUN_GRACE_SECONDS="30",
         METRICS_TOKEN=METRICS_TOKEN,
     )
-    found = wait_until_all_serve(web)
+    found = serving(web)
     yield web
     if web.process.poll() is None:
         found += serving(web)

@@ -43,7 +43,7 @@ def listener() -> Iterator[socket.socket]:
 
 @pytest.fixture
 async def giver(listener: socket.socket) -> AsyncIterator[Giver]:
-    giver = Giver(listener)
+    giver = Giver(listener, 2)
     giving = asyncio.create_task(giver.give())
     yield giver
     giving.cancel()
@@ -69,8 +69,7 @@ async def ready(giver: Giver, takers: list[Serving]) -> list[Serving]:
     for each in takers:
         each.start()
     async with asyncio.timeout(5):
-        while len(giver.takers) < len(takers):  # noqa: ASYNC110 - it tells of the first only
-            await asyncio.sleep(0)
+        await giver.is_ready.wait()
     return takers
 
 

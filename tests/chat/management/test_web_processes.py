@@ -70,7 +70,7 @@ class Scripted(WebProcesses):
     async def all_ready(self) -> None:
         """Wait until as many processes as there are to be are ready."""
         async with asyncio.timeout(10):
-            while len(self.giver.takers) < self.count:  # noqa: ASYNC110 - it tells of the first
+            while len(self.giver.takers) < self.count:  # noqa: ASYNC110 - it tells of it once
                 await asyncio.sleep(0.01)
 
     def told(self) -> list[int]:
@@ -109,7 +109,7 @@ async def test_one_that_never_is_ready_ends_all_with_its_status(tmp_path: Path) 
     assert web.started.qsize() == 2
 
 
-async def test_while_none_is_ready_a_signal_is_passed_on_as_the_one_they_know(
+async def test_while_not_all_are_ready_a_signal_is_passed_on_as_the_one_they_know(
     tmp_path: Path,
 ) -> None:
     web = Scripted(NEVER_READY, tmp_path)
