@@ -202,6 +202,7 @@ def test_metrics_are_those_of_all_processes(
         assert metric(web, "ragsite_subscribers") == 2
         assert metric(web, "ragsite_first_status_seconds_count") == 2
     processes[0].kill()
+    processes[0].wait()
     wait_until(lambda: metric(web, "ragsite_active_runs") == 1, "the dead are not counted")
     # What it had counted by then is.
     assert metric(web, "ragsite_first_status_seconds_count") == 2
