@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import random
 import shutil
 import signal
 import socket
@@ -17,6 +18,8 @@ from pathlib import Path
 import pytest
 
 START_SECONDS = 20
+# Clients are given ports above these: one could be in use before its server is.
+PORTS = (20_000, 32_000)
 # Debian keeps servers where only root's PATH looks.
 PATH = "/usr/local/sbin:/usr/sbin:/sbin:/usr/local/bin:/usr/bin:/bin"
 NGINX_CONF = Path(__file__).parents[1] / "deploy" / "nginx.conf"
@@ -30,9 +33,13 @@ def program(name: str) -> str:
 
 
 def free_port() -> int:
-    """Return a port nobody listens on."""
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port: int = probe.getsockname()[1]
+    """Return a port nobody listens on, none of those that clients are given by the system."""
+    while True:
+        port = random.randrange(*PORTS)
+        try:
+            socket.create_server(("127.0.0.1", port)).close()
+        except OSError:
+            continue
         return port
 
 

@@ -18,12 +18,12 @@ from tests import conversations
 from tests.browser.scripted import ScriptedSocket
 from tests.browser.site import (
     environment,
-    free_port,
     running,
     wait_until_at_rest,
     wait_until_up,
 )
 from tests.provider import Provider
+from tests.servers import free_port
 
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
 FLAGS = [

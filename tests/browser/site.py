@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -27,13 +26,6 @@ SELECT exists (SELECT FROM chat_run WHERE state IN ('queued', 'running')) OR exi
     AND backend_type = 'client backend' AND state <> 'idle'
 )
 """
-
-
-def free_port() -> int:
-    """Return a port nobody listens on."""
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def environment(port: int, **changes: str) -> dict[str, str]:

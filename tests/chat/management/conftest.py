@@ -7,7 +7,6 @@ import os
 import re
 import selectors
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -20,6 +19,8 @@ import psutil
 import pytest
 from django.conf import settings
 
+from tests.servers import free_port
+
 START_SECONDS = 120
 
 
@@ -30,8 +31,7 @@ class Site:
         self.state = state
         self.home = state / "home"
         self.home.mkdir()
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.port = free.getsockname()[1]
+        self.port = free_port()
         self.address = f"http://127.0.0.1:{self.port}/"
         self.process: subprocess.Popen[bytes] | None = None
 
