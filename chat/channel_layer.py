@@ -158,8 +158,9 @@ class RelayedChannelLayer(InMemoryChannelLayer):
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(ANSWER_SECONDS):
                 await self.outgoing.join()
-        for task in self.tasks:
-            task.cancel()
-        await asyncio.gather(*self.tasks, return_exceptions=True)
-        self.tasks.clear()
+        while self.tasks:  # Redis's client may take a cancellation for its own timeout
+            for task in self.tasks:
+                task.cancel()
+            _, pending = await asyncio.wait(self.tasks, timeout=ANSWER_SECONDS)
+            self.tasks = list(pending)
         await self.redis.aclose()

@@ -6,6 +6,7 @@ A socket that all of them accept from would not do: whoever is awake takes them 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import socket
 from collections import deque
@@ -44,17 +45,25 @@ class Giver:
             said = channel.recv(1)
         except ConnectionResetError:  # it has ended without taking all
             said = b""
-        if said == READY:
-            self.takers.append(channel)
-            self.is_deserted.clear()
-            if len(self.takers) == self.count:
-                self.is_ready.set()
+        if said != READY:
+            self.leave(channel)
             return
+        self.takers.append(channel)
+        self.is_deserted.clear()
+        if len(self.takers) == self.count:
+            self.is_ready.set()
+
+    def leave(self, channel: socket.socket) -> None:
+        """Give nothing more to a taker, who still learns by `channel` when this process ends."""
+        asyncio.get_running_loop().remove_reader(channel)
         if channel in self.takers:
             self.takers.remove(channel)
         if not self.takers:
             self.is_deserted.set()
-        asyncio.get_running_loop().remove_reader(channel)
+
+    def remove(self, channel: socket.socket) -> None:
+        """Forget a taker that has ended."""
+        self.leave(channel)
         channel.close()
 
     async def give(self) -> None:
@@ -121,6 +130,6 @@ class Taker:
             self.giver_ended()
 
     def stopListening(self) -> None:  # noqa: N802 - as Twisted's ports are told
-        """Take no more."""
-        self.loop.remove_reader(self.channel)
-        self.channel.close()
+        """Tell to give no more; what was given before is taken, and the giver's end heard."""
+        with contextlib.suppress(OSError):  # it has ended
+            self.channel.shutdown(socket.SHUT_WR)

@@ -34,7 +34,8 @@ class WebProcesses:
         self.count = count
         self.giver = Giver(listener, count)
         self.metrics = metrics
-        self.processes: set[Process] = set()
+        self.processes: dict[Process, socket.socket] = {}
+        """By what each takes connections."""
         self.signalled = asyncio.Event()
         # What the processes are told to end with; while they start they know only this one.
         self.signal = signal.SIGTERM
@@ -112,12 +113,12 @@ class WebProcesses:
                 env=os.environ | {"PROMETHEUS_MULTIPROC_DIR": str(self.metrics)},
             )  # fmt: skip
         self.giver.add(ours)
-        self.processes.add(process)
+        self.processes[process] = ours
         return process
 
     def forget(self, process: Process) -> None:
         """Count no more what a process that has ended was doing."""
-        self.processes.discard(process)
+        self.giver.remove(self.processes.pop(process))
         mark_process_dead(process.pid, str(self.metrics))  # type: ignore[no-untyped-call]
 
     async def end(self, process: Process) -> None:
@@ -130,6 +131,7 @@ class WebProcesses:
             logger.warning("Web process %d did not end in time and is killed.", process.pid)
             process.kill()
             await process.wait()
+        self.forget(process)
 
 
 def tell(process: Process, number: signal.Signals) -> None:

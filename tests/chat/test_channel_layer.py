@@ -154,6 +154,25 @@ async def test_what_was_said_right_before_the_end_is_heard(two: list[Process]) -
     assert await other.hears() == MESSAGE
 
 
+async def test_it_closes_though_the_client_takes_a_cancellation_for_a_timeout(
+    redis: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(channel_layer, "ANSWER_SECONDS", 0.1)
+    layer = Process(redis)
+    await layer.open()
+
+    async def publish(*said: str) -> None:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            raise TimeoutError from None
+
+    monkeypatch.setattr(layer.redis, "publish", publish)
+    await layer.group_send("towers", MESSAGE)
+    async with asyncio.timeout(5):
+        await layer.aclose()
+
+
 async def test_a_process_starts_without_redis(redis: Server) -> None:
     redis.stop()
     layer = Process(redis)

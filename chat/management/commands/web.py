@@ -39,6 +39,8 @@ COLLECT_AFTER = (20_000, 10, 100)
 BACKLOG = 1024
 # Ctrl-C in a terminal does not wait for long answers.
 HURRIED_SECONDS = 3.0
+# A process whose starter has ended is killed if it has not ended by itself after this long.
+ORPHAN_SECONDS = 30
 # What requests that are being answered, and sockets, get to end once the runs have.
 CLOSE_SECONDS = 5.0
 
@@ -240,7 +242,12 @@ class Command(ReadyCommand):
         loop.add_signal_handler(signal.SIGINT, server.begin_draining, hurried)
         if descriptor is not None:
             channel = socket.socket(fileno=descriptor)
-            server.serve_from(channel, lambda: server.begin_draining(hurried))
+
+            def end_soon() -> None:
+                signal.alarm(ORPHAN_SECONDS)
+                server.begin_draining(hurried)
+
+            server.serve_from(channel, end_soon)
         server.run()
         if server.failure:
             raise CommandError(f"{server.failure} {OTHERWISE}")

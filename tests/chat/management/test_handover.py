@@ -160,12 +160,43 @@ async def test_those_who_are_busy_get_theirs_later(
             await each.take(each.taken.qsize())
 
 
-async def test_who_takes_learns_that_the_giver_has_ended(
-    giver: Giver, ready: list[Serving]
+@pytest.mark.parametrize("stopped", [False, True])
+async def test_who_takes_or_took_learns_that_the_giver_has_ended(
+    giver: Giver, ready: list[Serving], stopped: bool
 ) -> None:
-    asyncio.get_running_loop().remove_reader(ready[0].ours)
-    ready[0].ours.close()
+    if stopped:
+        for each in ready:
+            each.taker.stopListening()
+        async with asyncio.timeout(5):
+            await giver.is_deserted.wait()
+        assert not ready[0].is_alone.is_set()
+    giver.remove(ready[0].ours)
     async with asyncio.timeout(5):
         await ready[0].is_alone.wait()
     assert not ready[1].is_alone.is_set()
     ready[0].taker.stopListening()
+
+
+async def test_what_was_given_before_it_stopped_is_taken(
+    giver: Giver, ready: list[Serving]
+) -> None:
+    loop = asyncio.get_running_loop()
+    for each in ready:
+        loop.remove_reader(each.taker.channel)
+    with connected(giver, 2):
+        async with asyncio.timeout(5):
+            for each in ready:
+                await readable(each.taker.channel)
+        for each in ready:
+            each.taker.stopListening()
+            loop.add_reader(each.taker.channel, each.taker.take)
+        for each in ready:
+            await each.take()
+
+
+async def readable(channel: socket.socket) -> None:
+    """Wait until there is something to read."""
+    loop, event = asyncio.get_running_loop(), asyncio.Event()
+    loop.add_reader(channel, event.set)
+    await event.wait()
+    loop.remove_reader(channel)

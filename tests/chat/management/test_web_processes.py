@@ -63,7 +63,7 @@ class Scripted(WebProcesses):
                 pass_fds=[theirs.fileno()], start_new_session=True,
             )  # fmt: skip
         self.giver.add(ours)
-        self.processes.add(process)
+        self.processes[process] = ours
         self.started.put_nowait(process)
         return process
 
