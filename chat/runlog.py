@@ -77,8 +77,12 @@ class RunLog:
         self._changed = asyncio.Event()
 
     async def follow(self, after: int) -> AsyncGenerator[Frame]:
-        """Yield the frames behind number `after`, then live ones, up to the terminal frame."""
-        position = after
+        """Yield the frames behind number `after`, then live ones, up to the terminal frame.
+
+        Whoever has that one already gets it again, and a number beyond the newest counts as it.
+        """
+        ended = self._visible and isinstance(self.frames[self._visible - 1], TERMINAL)
+        position = min(after, self._visible - 1 if ended else self._visible)
         while True:
             while position < self._visible:
                 frame = self.frames[position]

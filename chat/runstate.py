@@ -151,8 +151,10 @@ def snapshot(run: Run) -> list[Frame]:
         )
         for citation in message.citations.select_related("version").defer("version__text")
     ]
-    last = RunFrame.objects.filter(run=run).order_by("-seq").values_list("seq", flat=True).first()
-    seq = last or 1
+    last = RunFrame.objects.filter(run=run).order_by("-seq").first()
+    seq = last.seq if last else 1
+    if last and last.payload["type"] in ("done", "error"):
+        seq -= 1  # the end keeps its number
     whole = Snapshot(run=run.id, seq=seq, text=message.text, citations=citations)
     return [whole, ending_of(run, message.text, citations).numbered(run.id, seq + 1)]
 

@@ -22,6 +22,9 @@ END_SECONDS = 20.0
 RESTART_SECONDS = (1.0, 30.0)
 # The site ends when its web server has ended so often, each time soon after its start.
 QUICK_ENDS = 5
+# Signals that come together are one: a process that is killed sends its children one for each of
+# its threads (WITH_PARENT).
+TOGETHER_SECONDS = 0.2
 # How often the embedded database is looked at.
 LOOK_SECONDS = 1.0
 # Where it exists (Linux), processes end even if this one is killed.

@@ -10,6 +10,7 @@ import shutil
 import signal
 import socket
 import sys
+import time
 from asyncio.subprocess import DEVNULL, Process
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +19,7 @@ from django.conf import settings
 from prometheus_client.multiprocess import mark_process_dead
 
 from chat.management.handover import Giver
-from chat.management.supervisor import QUICK_ENDS, Pause, how
+from chat.management.supervisor import QUICK_ENDS, TOGETHER_SECONDS, Pause, how
 
 logger = logging.getLogger(__name__)
 
@@ -37,6 +38,7 @@ class WebProcesses:
         self.processes: dict[Process, socket.socket] = {}
         """By what each takes connections."""
         self.signalled = asyncio.Event()
+        self.when_signalled = 0.0
         # What the processes are told to end with; while they start they know only this one.
         self.signal = signal.SIGTERM
 
@@ -79,12 +81,14 @@ class WebProcesses:
 
     def interrupt(self, number: signal.Signals) -> None:
         """End in order on the first signal; pass a second one on, which ends at once."""
-        if self.signalled.is_set():
+        if not self.signalled.is_set():
+            self.when_signalled = time.monotonic()
+            if self.giver.is_ready.is_set():
+                self.signal = number
+            self.signalled.set()
+        elif time.monotonic() - self.when_signalled > TOGETHER_SECONDS:
             for process in self.processes:
                 tell(process, number)
-        elif self.giver.is_ready.is_set():
-            self.signal = number
-        self.signalled.set()
 
     async def keep(self) -> int:
         """Start a process whenever it is not running; return its status to give it up."""

@@ -89,6 +89,26 @@ async def test_the_end_is_seen_when_it_is_shown() -> None:
     assert [frame async for frame in reader] == []
 
 
+async def test_a_reader_with_a_number_that_is_not_there_yet_gets_what_comes() -> None:
+    log = RunLog(uuid4(), uuid4())
+    log.add(Token(text="a"))
+    reader = log.follow(10**12)
+    waiting = asyncio.ensure_future(anext(reader))
+    await asyncio.sleep(0)
+    log.end(Done(finish_reason="stop", answer="a", citations=[]), {})
+    log.show_end()
+    assert (await waiting).seq == 2
+    assert [frame async for frame in reader] == []
+
+
+async def test_a_reader_that_has_the_end_gets_it_again() -> None:
+    """A run whose end is not saved yet is still followed here."""
+    log = RunLog(uuid4(), uuid4())
+    log.end(Done(finish_reason="stop", answer="", citations=[]), {})
+    log.show_end()
+    assert [[frame.seq async for frame in log.follow(after)] for after in (0, 1, 2)] == [[1]] * 3
+
+
 async def test_what_is_unsaved_is_what_came_since() -> None:
     log = RunLog(uuid4(), uuid4())
     log.add(Token(text="a"))

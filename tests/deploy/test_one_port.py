@@ -15,6 +15,7 @@ import psutil
 import pytest
 from websockets.exceptions import ConnectionClosed
 
+from chat.management.supervisor import TOGETHER_SECONDS
 from chat.models import Run, RunState
 from tests.browser.site import ROOT, environment
 from tests.deploy.conftest import END_SECONDS, TOKEN, Page, Web
@@ -150,6 +151,7 @@ def test_a_second_signal_ends_all_at_once(
         page.ask()
     web.process.send_signal(signal.SIGTERM)
     wait_until(lambda: httpx.get(f"{web.url}/healthz").status_code == 503, "they drain")
+    time.sleep(TOGETHER_SECONDS)  # as people do, who press a key twice
     pressed = time.monotonic()
     web.process.send_signal(second)
     web.process.wait(END_SECONDS)

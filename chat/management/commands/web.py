@@ -7,6 +7,7 @@ import asyncio
 import gc
 import signal
 import socket
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, cast
@@ -25,7 +26,7 @@ from chat import runs
 from chat.channel_layer import PROCESS, RelayedChannelLayer
 from chat.management.connections import warn_if_scarce
 from chat.management.handover import Taker
-from chat.management.supervisor import how
+from chat.management.supervisor import TOGETHER_SECONDS, how
 from chat.management.web_processes import WebProcesses, bind, metrics_folder
 from retrieval import backends, per_loop
 from retrieval.management.ready import ReadyCommand
@@ -55,6 +56,7 @@ class DrainingServer(daphne_server.Server):  # type: ignore[misc]
         self.ports: list[Any] = []
         self.failure = ""
         self.draining: asyncio.Task[None] | None = None
+        self.signalled = 0.0
 
     def serve_from(self, channel: socket.socket, giver_ended: Callable[[], None]) -> None:
         """Serve connections that another process hands over, in place of the endpoints."""
@@ -86,10 +88,10 @@ class DrainingServer(daphne_server.Server):  # type: ignore[misc]
     def begin_draining(self, seconds: float) -> None:
         """End the server from a signal handler: in order, and on a second signal at once."""
         if self.draining is None:
+            self.signalled = time.monotonic()
             self.draining = asyncio.ensure_future(self.drain(seconds))
-            # Not by `drain` itself, which never begins if the next signal comes with the first.
             self.draining.add_done_callback(lambda _: self.stop())
-        else:
+        elif time.monotonic() - self.signalled > TOGETHER_SECONDS:
             self.draining.cancel()
 
     async def drain(self, seconds: float) -> None:

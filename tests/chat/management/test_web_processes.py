@@ -167,7 +167,10 @@ async def test_a_second_signal_is_passed_on(tmp_path: Path) -> None:
     processes = set(web.processes)
     os.kill(os.getpid(), signal.SIGTERM)
     await web.ending.wait()
+    os.kill(os.getpid(), signal.SIGINT)  # comes together with the first
+    await asyncio.sleep(supervisor.TOGETHER_SECONDS)
     assert not running.done()
+    assert {process.returncode for process in processes} == {None}
     os.kill(os.getpid(), signal.SIGINT)
     assert await running is None
     assert {process.returncode for process in processes} == {-signal.SIGINT}
