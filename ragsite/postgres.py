@@ -86,13 +86,16 @@ def use(state: Path) -> None:
     if state in _held:
         return
     folder = _folder(state)
-    with contextlib.ExitStack() as stack:
-        users = stack.enter_context((folder / "users.lock").open("a"))
-        fcntl.flock(users, fcntl.LOCK_SH)
-        keep_running(state)
-        stack.pop_all()
+    users = (folder / "users.lock").open("a")
+    # First of all, so that a process that is ended while it starts lets go as well.
     _held[state] = users
     atexit.register(release, state)
+    fcntl.flock(users, fcntl.LOCK_SH)
+    try:
+        keep_running(state)
+    except PostgresError:
+        release(state)
+        raise
 
 
 def keep_running(state: Path) -> bool:
