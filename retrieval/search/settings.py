@@ -33,12 +33,24 @@ class HybridSettings(_Settings):
     rrf_k: int = Field(default=50, ge=1, le=1000)
 
 
+Measure = Literal[
+    "cosine_distance",
+    "l2_distance",
+    "max_inner_product",
+    "l1_distance",
+    "hamming_distance",
+    "jaccard_distance",
+]
+
+
 class ChunkSettings(_Settings):
     """How the vector index is searched."""
 
-    index_measure: Literal["cosine_distance"] = "cosine_distance"
+    index_measure: Measure = "cosine_distance"
     ef_search: int = Field(default=int(CONFIGURATION["hnsw.ef_search"]), ge=1, le=1000)
     """Candidates that HNSW looks at: more is slower and finds more; never below `top_k`."""
+    probes: int = Field(default=10, ge=1, le=32_768)
+    """Lists that an IVFFlat index looks at; other indexes have none."""
 
 
 class SearchSettings(_Settings):
@@ -53,8 +65,17 @@ class SearchSettings(_Settings):
     use_fulltext_search: bool = True
     use_hybrid_search: bool = True
     """Always the same as both of the others together; it may be left out."""
+    query_syntax: Literal["plain", "operators"] = "plain"
+    """Whether `"exact words"` and `-excluded` in a question are operators."""
+    search_strategy: Literal["vanilla", "hyde", "rag_fusion"] = "vanilla"
+    num_sub_queries: int = Field(default=3, ge=1, le=10)
+    """How many queries or documents a generator writes for `rag_fusion` or `hyde`."""
     limit: int = Field(default=10, ge=1, le=1000)
     """The most hits a search ends with."""
+    offset: int = Field(default=0, ge=0, le=1000)
+    """How many of the best hits are left out."""
+    include_scores: bool = True
+    include_metadatas: bool = False
     top_k: int = Field(default=50, ge=1, le=1000)
     """Candidates that retrieval hands to the reranker."""
     top_n: int = Field(default=8, ge=1, le=1000)

@@ -48,7 +48,7 @@ def test_mode_says_what_is_not_said(
         ({"hybrid_settings": {"rrf_k": -1}}, "hybrid_settings.rrf_k"),
         ({"hybrid_settings": {"semantic_weight": float("nan")}}, "hybrid_settings.semantic_weight"),
         ({"hybrid_settings": []}, "hybrid_settings"),
-        ({"chunk_settings": {"index_measure": "l2_distance"}}, "chunk_settings.index_measure"),
+        ({"chunk_settings": {"index_measure": "euclidean"}}, "chunk_settings.index_measure"),
         ({"chunk_settings": {"probes": 3}}, "chunk_settings.probes"),
     ],
 )
