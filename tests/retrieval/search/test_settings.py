@@ -49,7 +49,7 @@ def test_mode_says_what_is_not_said(
         ({"hybrid_settings": {"semantic_weight": float("nan")}}, "hybrid_settings.semantic_weight"),
         ({"hybrid_settings": []}, "hybrid_settings"),
         ({"chunk_settings": {"index_measure": "euclidean"}}, "chunk_settings.index_measure"),
-        ({"chunk_settings": {"probes": 3}}, "chunk_settings.probes"),
+        ({"chunk_settings": {"probes": 0}}, "chunk_settings.probes"),
     ],
 )
 def test_error_names_the_field(given: dict[str, object], field: str) -> None:
