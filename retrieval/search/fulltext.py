@@ -48,7 +48,9 @@ async def search(words: WeightedWords, scope: Scope, limit: int) -> dict[UUID, f
         return {}
     condition, params = scope.condition
     rank, weights = bm25(words)
-    matching = fulltext.any_of(term.form for term in rarest(words.terms))
+    # Where few chunks are in scope, those with common words only may be needed, too.
+    terms = words.terms if scope.few else rarest(words.terms)
+    matching = fulltext.any_of(term.form for term in terms)
     return dict(
         await fetch(
             f"SELECT chunk.id, {rank} AS score FROM {SEARCHED}"

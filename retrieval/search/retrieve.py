@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from retrieval.backends.base import BackendError, Query
 from retrieval.search import candidates, fulltext, fusion, vector
 from retrieval.search.candidates import Words
+from retrieval.search.scope import narrow
 
 if TYPE_CHECKING:
     from retrieval.search.hits import Hit
@@ -30,7 +31,8 @@ async def retrieve(query: Query, scope: Scope, settings: SearchSettings) -> Retr
 
     Raises BackendError if the query could not be embedded and full text is not searched, too.
     """
-    meaning, by_words = await asyncio.gather(
+    scope = replace(scope, filter=settings.filters)
+    meaning, (scope, by_words) = await asyncio.gather(
         _embed(query, settings), _search_words(query, scope, settings)
     )
     degraded = meaning if isinstance(meaning, BackendError) else None
@@ -51,14 +53,16 @@ async def _embed(query: Query, settings: SearchSettings) -> Meaning | BackendErr
         return error
 
 
-async def _search_words(query: Query, scope: Scope, settings: SearchSettings) -> Words | None:
-    """Return the question's words with what holds them."""
+async def _search_words(
+    query: Query, scope: Scope, settings: SearchSettings
+) -> tuple[Scope, Words | None]:
+    """Return the scope, narrowed, and the question's words with what holds them."""
     if not settings.use_fulltext_search:
-        return None
-    words = await fulltext.weigh(query.text)
+        return await narrow(scope), None
+    scope, words = await asyncio.gather(narrow(scope), fulltext.weigh(query.text))
     hybrid = settings.use_hybrid_search
     limit = settings.hybrid_settings.full_text_limit if hybrid else settings.top_k
-    return Words(words, await fulltext.search(words, scope, limit))
+    return scope, Words(words, await fulltext.search(words, scope, limit))
 
 
 def order(hits: list[Hit], settings: SearchSettings) -> list[Hit]:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import time
+from collections import OrderedDict
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django.core.exceptions import EmptyResultSet
 
-from retrieval.database import Statement
+from retrieval.database import Statement, fetch
 from retrieval.models import Collection as DocumentCollection
+from retrieval.search import filter_sql
+from retrieval.search.filters import Filter
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser, User
@@ -22,18 +26,41 @@ SEARCHED = (
     " JOIN retrieval_documentversion AS version ON version.id = chunk.version_id"
     " JOIN retrieval_document AS document ON document.current_version_id = version.id"
 )
+SEARCHED_DOCUMENTS = (
+    "retrieval_document AS document"
+    " JOIN retrieval_documentversion AS version ON version.id = document.current_version_id"
+)
+# So many chunks are compared one by one: that takes no longer than the indexes do where they have
+# to pass over what is out of scope, and misses nothing.
+FEW_CHUNKS = 2000
+FEW_VERSIONS = 1000
+# How long a scope that is not narrow is not measured again, and how many are remembered.
+KEPT_SECONDS = 60.0
+KEPT_SCOPES = 1000
+
+_wide: OrderedDict[object, float] = OrderedDict()
 
 
 @dataclass(frozen=True)
 class Scope:
-    """Whose question it is, and the collections it is asked of; None is all that user may see."""
+    """Whose question it is, and the collections it is asked of; None is all that user may see.
+
+    `filter` keeps some of the documents; `words` and `without` are tsqueries that a chunk must
+    match, or must not. `narrow` adds `versions`, those that all of it leaves, where they are few,
+    and `few`: so few chunks are in scope that each is compared.
+    """
 
     user: User | AnonymousUser
     collections: tuple[UUID, ...] | None = None
+    filter: Filter | None = None
+    words: str = ""
+    without: str = ""
+    versions: tuple[UUID, ...] | None = None
+    few: bool = False
 
     @cached_property
-    def condition(self) -> Statement:
-        """What may be found, as a condition in SQL on a row of SEARCHED."""
+    def documents(self) -> Statement:
+        """Which documents may be found, as a condition in SQL on a row of SEARCHED_DOCUMENTS."""
         collections = DocumentCollection.objects.visible_to(self.user).order_by()
         if self.collections is not None:
             collections = collections.filter(id__in=self.collections)
@@ -41,7 +68,22 @@ class Scope:
             visible, params = collections.values("id").query.sql_with_params()
         except EmptyResultSet:
             return Statement("false")
-        return Statement(f"document.enabled AND document.collection_id IN ({visible})", params)
+        allowed = Statement(f"document.enabled AND document.collection_id IN ({visible})", params)
+        if self.versions is not None:
+            return _both(allowed, Statement("version.id = ANY(%s)", [list(self.versions)]))
+        return _both(allowed, filter_sql.compiled(self.filter)) if self.filter else allowed
+
+    @cached_property
+    def condition(self) -> Statement:
+        """What may be found, as a condition in SQL on a row of SEARCHED."""
+        condition = self.documents
+        if self.words:
+            condition = _both(condition, Statement("chunk.fulltext @@ %s::tsquery", [self.words]))
+        if self.without:
+            condition = _both(
+                condition, Statement("NOT chunk.fulltext @@ %s::tsquery", [self.without])
+            )
+        return condition
 
     def count(self, chunks: Collection[UUID]) -> Statement:
         """Return SQL for how many of these chunks may be found."""
@@ -50,3 +92,57 @@ class Scope:
             f"SELECT count(*) FROM {SEARCHED} WHERE chunk.id = ANY(%s) AND {sql}",
             [list(chunks), *params],
         )
+
+
+async def narrow(scope: Scope) -> Scope:
+    """Return the scope with the versions it holds if they are few. Raises DatabaseError.
+
+    An index would pass over nearly all it finds in a scope of few chunks, and give up before it
+    has found enough.
+    """
+    key = (scope.condition.sql, repr(scope.condition.params))
+    if _wide.get(key, 0.0) > time.monotonic():
+        return scope
+    sql, params = scope.documents
+    ((versions, chunks),) = await fetch(
+        f"WITH found AS MATERIALIZED (SELECT version.id FROM {SEARCHED_DOCUMENTS} WHERE {sql}"
+        f" LIMIT {FEW_VERSIONS + 1}) SELECT (SELECT array_agg(id) FROM found), (SELECT count(*)"
+        " FROM (SELECT FROM retrieval_chunk WHERE version_id IN (SELECT id FROM found)"
+        f" LIMIT {FEW_CHUNKS + 1}) AS chunk)",
+        params,
+    )
+    if len(versions or ()) <= FEW_VERSIONS:
+        scope = replace(scope, versions=tuple(versions or ()), few=chunks <= FEW_CHUNKS)
+    if not scope.few and scope.words:
+        scope = replace(scope, few=await _few(scope))
+    if not scope.few and scope.versions is None:
+        _remember(key)
+    return scope
+
+
+async def _few(scope: Scope) -> bool:
+    """Whether few chunks hold the words they must."""
+    sql, params = scope.condition
+    ((count,),) = await fetch(
+        f"SELECT count(*) FROM (SELECT FROM {SEARCHED} WHERE {sql}"
+        f" LIMIT {FEW_CHUNKS + 1}) AS found",
+        params,
+    )
+    few: bool = count <= FEW_CHUNKS
+    return few
+
+
+def _remember(key: object) -> None:
+    _wide[key] = time.monotonic() + KEPT_SECONDS
+    _wide.move_to_end(key)
+    while len(_wide) > KEPT_SCOPES:
+        _wide.popitem(last=False)
+
+
+def forget() -> None:
+    """Measure every scope anew."""
+    _wide.clear()
+
+
+def _both(first: Statement, second: Statement) -> Statement:
+    return Statement(f"{first.sql} AND {second.sql}", [*first.params, *second.params])

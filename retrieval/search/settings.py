@@ -2,11 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    PlainValidator,
+    ValidationError,
+    WithJsonSchema,
+    model_validator,
+)
 
 from retrieval.connections import CONFIGURATION
+from retrieval.search import filters
+from retrieval.search.filter_values import FilterError
+from retrieval.search.filters import Comparison, Filter, Junction
+
+# Hits that can be looked at, from the first one on.
+MOST_HITS = 1000
+LIMIT = 10
+TOP_K = 50
 
 
 class SearchSettingsError(ValueError):
@@ -16,6 +33,28 @@ class SearchSettingsError(ValueError):
         super().__init__(f"{field}: {message}" if field else message)
         self.field = field
         self.message = message
+
+
+class _CombinationError(ValueError):
+    """Fields that do not go together; `field` is the one to change."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.path = tuple(field.split("."))
+
+
+def _filter(value: object) -> Filter | None:
+    if isinstance(value, (Comparison, Junction)):
+        return value
+    return None if value is None or value == {} else filters.parse(value)
+
+
+Filters = Annotated[
+    Filter | None,
+    PlainValidator(_filter),
+    PlainSerializer(lambda value: value and value.to_json()),
+    WithJsonSchema({"type": ["object", "null"]}),
+]
 
 
 class _Settings(BaseModel):
@@ -70,13 +109,15 @@ class SearchSettings(_Settings):
     search_strategy: Literal["vanilla", "hyde", "rag_fusion"] = "vanilla"
     num_sub_queries: int = Field(default=3, ge=1, le=10)
     """How many queries or documents a generator writes for `rag_fusion` or `hyde`."""
-    limit: int = Field(default=10, ge=1, le=1000)
+    filters: Filters = None
+    """What documents must be like: see docs/filters.md."""
+    limit: int = Field(default=LIMIT, ge=1, le=1000)
     """The most hits a search ends with."""
     offset: int = Field(default=0, ge=0, le=1000)
     """How many of the best hits are left out."""
     include_scores: bool = True
     include_metadatas: bool = False
-    top_k: int = Field(default=50, ge=1, le=1000)
+    top_k: int = Field(default=TOP_K, ge=1, le=1000)
     """Candidates that retrieval hands to the reranker."""
     top_n: int = Field(default=8, ge=1, le=1000)
     """Hits that survive reranking."""
@@ -91,14 +132,15 @@ class SearchSettings(_Settings):
             return cls.model_validate(data)
         except ValidationError as error:
             first = error.errors()[0]
-            field = ".".join(str(part) for part in first["loc"])
-            message = first["msg"].removeprefix("Value error, ")
-            raise SearchSettingsError(field, message) from error
+            cause = first.get("ctx", {}).get("error")
+            inner = cause.path if isinstance(cause, (FilterError, _CombinationError)) else ()
+            field = ".".join(str(part) for part in (*first["loc"], *inner))
+            raise SearchSettingsError(field, first["msg"].removeprefix("Value error, ")) from error
 
     @model_validator(mode="before")
     @classmethod
     def _fill_in(cls, data: Any) -> Any:
-        """Let the mode, and hybrid, say what is not said."""
+        """Let the mode, hybrid and the limit say what is not said."""
         if not isinstance(data, dict):
             return data
         basic = data.get("search_mode") == "basic"
@@ -106,21 +148,42 @@ class SearchSettings(_Settings):
         filled = {"use_semantic_search": True, "use_fulltext_search": hybrid, "rerank": not basic}
         filled |= data
         both = filled["use_semantic_search"] is True and filled["use_fulltext_search"] is True
-        return {"use_hybrid_search": both} | filled
+        return {"use_hybrid_search": both} | _as_many_as_wanted(data) | filled
 
     @model_validator(mode="after")
     def _check(self) -> Self:
         if not (self.use_semantic_search or self.use_fulltext_search):
-            raise ValueError("use_semantic_search and use_fulltext_search cannot both be off")
+            raise _CombinationError(
+                "use_semantic_search", "cannot be off together with use_fulltext_search"
+            )
         if self.use_hybrid_search != (self.use_semantic_search and self.use_fulltext_search):
-            raise ValueError(
-                "use_hybrid_search is on exactly when use_semantic_search and "
-                "use_fulltext_search are both on"
+            raise _CombinationError(
+                "use_hybrid_search",
+                "is on exactly when use_semantic_search and use_fulltext_search are both on",
             )
         weights = self.hybrid_settings
         if self.use_hybrid_search and not (weights.semantic_weight or weights.full_text_weight):
-            raise ValueError(
-                "hybrid_settings.semantic_weight and hybrid_settings.full_text_weight "
-                "cannot both be 0"
+            raise _CombinationError(
+                "hybrid_settings.semantic_weight",
+                "cannot be 0 together with hybrid_settings.full_text_weight",
             )
+        if self.query_syntax == "operators" and not self.use_fulltext_search:
+            raise _CombinationError("query_syntax", "needs use_fulltext_search for operators")
+        self._check_window()
         return self
+
+    def _check_window(self) -> None:
+        if self.offset + self.limit > MOST_HITS:
+            raise _CombinationError("offset", f"and limit are {MOST_HITS} together at most")
+        for field in ("top_k", "top_n"):
+            if self.offset and getattr(self, field) <= self.offset:
+                raise _CombinationError(field, "must be more than offset: nothing would be left")
+
+
+def _as_many_as_wanted(data: dict[str, Any]) -> dict[str, int]:
+    """Return how many hits to retrieve and to keep where `limit` or `offset` asks for more."""
+    given = [data[field] for field in ("limit", "offset") if type(data.get(field)) is int]
+    if not given:
+        return {}
+    wanted = min(max(sum(given) + ("limit" not in data) * LIMIT, 1), MOST_HITS)
+    return {"top_k": max(TOP_K, wanted), "top_n": wanted}

@@ -74,14 +74,31 @@ async def space_of(embedder: Embedder, dimensions: int) -> Space | None:
 
 
 def nearest(meaning: Meaning, scope: Scope, limit: int) -> Statement:
-    """Return SQL for (id, distance) of the `limit` chunks in scope that are nearest."""
+    """Return SQL for (id, distance) of the `limit` chunks in scope that are nearest.
+
+    They are compared one by one where few are in scope, or where the index, which passes over
+    what is not, gave up before it had found as many.
+    """
     condition, params = scope.condition
     space = meaning.space
-    return Statement(
+    each = (
         f"SELECT chunk.id, {space.distance} AS distance FROM {SEARCHED}"
-        f" JOIN {EMBEDDING} ON embedding.chunk_id = chunk.id"
-        f" WHERE {space.of_space} AND {condition} ORDER BY distance LIMIT {limit:d}",
-        [text_of(meaning.vector), *params],
+        f" JOIN {EMBEDDING} ON embedding.chunk_id = chunk.id WHERE {space.of_space} AND {condition}"
+    )
+    values = [text_of(meaning.vector), *params]
+    if scope.few:
+        return Statement(
+            f"WITH compared AS MATERIALIZED ({each})"
+            f" SELECT id, distance FROM compared ORDER BY distance LIMIT {limit:d}",
+            values,
+        )
+    enough = f"(SELECT count(*) = {limit:d} FROM by_index)"
+    return Statement(
+        f"WITH by_index AS MATERIALIZED ({each} ORDER BY distance LIMIT {limit:d}),"
+        f" compared AS MATERIALIZED ({each} AND NOT {enough})"
+        f" SELECT id, distance FROM by_index WHERE {enough} UNION ALL"
+        f" (SELECT id, distance FROM compared ORDER BY distance LIMIT {limit:d})",
+        [*values, *values],
     )
 
 

@@ -1,0 +1,90 @@
+"""What a field may be compared with: checked, and times brought into one form."""
+
+from __future__ import annotations
+
+import math
+import re
+from datetime import UTC, date, datetime
+from typing import Literal
+from uuid import UUID
+
+Scalar = str | int | float | bool | None
+Kind = Literal["id", "text", "number", "time", "metadata"]
+
+MAX_TEXT = 1000
+MAX_NUMBER = 10**30
+UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+DATE = re.compile(r"\d{4}-\d\d-\d\d")
+WANTED = {
+    "id": "an id (a UUID)",
+    "text": "a text",
+    "number": "a number",
+    "time": "a date or a time (ISO 8601)",
+    "metadata": "a text, a number, true, false, null, or a list of these",
+}
+
+
+class FilterError(ValueError):
+    """A filter that cannot be used; `path` leads to what is wrong with it."""
+
+    def __init__(self, path: tuple[str, ...], message: str) -> None:
+        super().__init__(message)
+        self.path = path
+
+
+def scalar(value: object, kind: Kind, path: tuple[str, ...]) -> Scalar:
+    """Return a value that may stand for a field's of this kind; raise FilterError for others."""
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return _text(value, kind, path)
+    if isinstance(value, bool) and kind == "metadata":
+        return value
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return _number(value, kind, path)
+    raise FilterError(path, f"must be {WANTED[kind]}")
+
+
+def _number(value: float, kind: Kind, path: tuple[str, ...]) -> float:
+    if kind not in ("number", "metadata"):
+        raise FilterError(path, f"must be {WANTED[kind]}")
+    if not math.isfinite(value) or abs(value) > MAX_NUMBER:
+        raise FilterError(path, "is no number that can be compared")
+    return value
+
+
+def _text(value: str, kind: Kind, path: tuple[str, ...]) -> str:
+    if UNSTORABLE.search(value):
+        raise FilterError(path, "has characters that no text may hold")
+    if len(value) > MAX_TEXT:
+        raise FilterError(path, f"is longer than {MAX_TEXT} characters")
+    try:
+        if kind == "id":
+            return str(UUID(value))
+        if kind == "time":
+            return _time(value)
+    except (ValueError, OverflowError):
+        raise FilterError(path, f"must be {WANTED[kind]}") from None
+    if kind == "number":
+        raise FilterError(path, f"must be {WANTED[kind]}")
+    return normalised(value) if kind == "metadata" else value
+
+
+def normalised(value: str) -> str:
+    """Return a text of metadata; one that is a time in UTC, by the second."""
+    try:
+        return _time(value) if DATE.match(value) else value
+    except (ValueError, OverflowError):
+        return value
+
+
+def _time(value: str) -> str:
+    """Return a date, or a time as 2024-05-01T10:00:00Z; raise ValueError or OverflowError."""
+    if DATE.fullmatch(value):
+        if (day := date.fromisoformat(value)) == date.max:
+            raise ValueError("no day is after it")
+        return day.isoformat()
+    moment = datetime.fromisoformat(value)
+    # Taken for UTC if it does not say.
+    moment = moment.astimezone(UTC) if moment.tzinfo else moment
+    return moment.replace(tzinfo=None).isoformat(timespec="seconds") + "Z"
