@@ -19,6 +19,7 @@ from retrieval.models import (
     Stage,
 )
 from retrieval.search import Hit, Scope, term_statistics
+from retrieval.search import scope as scope_module
 from retrieval.text import fulltext
 from tests.fakes import HashEmbedder
 
@@ -43,6 +44,7 @@ def make_hit(
 @pytest.fixture(autouse=True)
 def _fresh_statistics() -> None:
     term_statistics.forget()
+    scope_module.forget()
 
 
 @pytest.fixture
