@@ -190,6 +190,13 @@ CONTEXT_TOKENS = env.int("CONTEXT_TOKENS", default=3000)
 # Search for what is being typed, before it is asked.
 PREFETCH = env.bool("PREFETCH", default=True)
 
+# Rewrite a question that follows others into one that stands by itself, to search for.
+REWRITE = env.bool("REWRITE", default=True)
+# Seconds a generator may take for that, or for what a search strategy has it write.
+REWRITE_TIMEOUT = env.float("REWRITE_TIMEOUT", default=8.0)
+# The model that does so, a small one say; unset, the one that answers.
+REWRITE_MODEL = env.str("REWRITE_MODEL", default="")
+
 # What a second question does while the conversation's answer is being written: `reject` it,
 # `enqueue` it, or `interrupt` the answer.
 MULTITASK_STRATEGY = env.str("MULTITASK_STRATEGY", default="reject")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -26,14 +27,18 @@ class Retrieved:
     degraded: BackendError | None = None
 
 
-async def retrieve(query: Query, scope: Scope, settings: SearchSettings) -> Retrieved:
+async def retrieve(
+    query: Query, scope: Scope, settings: SearchSettings, passages: Sequence[str] = ()
+) -> Retrieved:
     """Return the `top_k` chunks in scope that fit the query best.
+
+    Vector search looks between the query and `passages`, which may answer it, if there are any.
 
     Raises BackendError if the query could not be embedded and full text is not searched, too.
     """
     scope = replace(scope, filter=settings.filters)
     meaning, (scope, by_words) = await asyncio.gather(
-        _embed(query, settings), _search_words(query, scope, settings)
+        _embed(query, settings, passages), _search_words(query, scope, settings)
     )
     degraded = meaning if isinstance(meaning, BackendError) else None
     if degraded and not settings.use_fulltext_search:
@@ -43,12 +48,14 @@ async def retrieve(query: Query, scope: Scope, settings: SearchSettings) -> Retr
     return Retrieved(order(hits, settings)[: settings.top_k], degraded)
 
 
-async def _embed(query: Query, settings: SearchSettings) -> Meaning | BackendError | None:
+async def _embed(
+    query: Query, settings: SearchSettings, passages: Sequence[str]
+) -> Meaning | BackendError | None:
     """Return the question's vector with its space; None if there is nothing to compare it to."""
     if not settings.use_semantic_search:
         return None
     try:
-        return await vector.embed(query.text)
+        return await vector.embed(query.text, passages)
     except BackendError as error:
         return error
 

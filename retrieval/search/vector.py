@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from django.conf import settings
+
 from retrieval import backends
-from retrieval.backends.base import Embedder, Vectors
+from retrieval.backends.base import BackendError, Embedder, Vectors
 from retrieval.connections import CONFIGURATION
 from retrieval.database import Statement, fetch
 from retrieval.search.scope import SEARCHED, Scope
 from retrieval.search.settings import SearchSettings
+
+logger = logging.getLogger(__name__)
 
 # pgvector's HNSW takes more dimensions than this in half precision only.
 VECTOR_MAX_DIMENSIONS = 2000
@@ -50,8 +57,11 @@ class Meaning:
     space: Space
 
 
-async def embed(text: str) -> Meaning | None:
-    """Embed a question; None before anything is embedded. Raises BackendError, DatabaseError."""
+async def embed(text: str, passages: Sequence[str] = ()) -> Meaning | None:
+    """Embed a question; None before anything is embedded. Raises BackendError, DatabaseError.
+
+    With passages that may answer it, the vector lies between the question's and theirs.
+    """
     embedder = backends.embedder()
     if embedder.dimensions:
         space, vector = await asyncio.gather(
@@ -60,7 +70,30 @@ async def embed(text: str) -> Meaning | None:
     else:  # a model whose size is learnt from its first answer
         vector = await embedder.embed_query(text)
         space = await space_of(embedder, len(vector))
+    if space and passages:
+        vector = await towards(vector, passages, embedder)
     return Meaning(vector, space) if space else None
+
+
+async def towards(vector: Vectors, passages: Sequence[str], embedder: Embedder) -> Vectors:
+    """Return the direction between a question's vector and the middle of the passages'.
+
+    The question has as much say as all passages together: a wrong one cannot lead away from it.
+    Where they cannot be embedded in REWRITE_TIMEOUT seconds the vector is the question's.
+    """
+    try:
+        async with asyncio.timeout(settings.REWRITE_TIMEOUT):
+            found = await embedder.embed_passages(passages)
+    except (BackendError, TimeoutError) as error:
+        logger.warning("Searched without what was written: %s", error)
+        return vector
+    mean: Vectors = unit(unit(vector) + unit(np.mean(found, axis=0)))
+    return mean
+
+
+def unit(vector: Vectors) -> Vectors:
+    """Return a vector of length 1 in the same direction."""
+    return vector / np.float32(max(float(np.linalg.norm(vector)), 1e-9))
 
 
 async def space_of(embedder: Embedder, dimensions: int) -> Space | None:
