@@ -11,6 +11,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
 
 from ragsite import postgres
+from ragsite.postgres_programs import PostgresError
 
 WITHOUT_DATABASE = {"", "help", "version", "check", "collectstatic", "diffsettings"}
 
@@ -35,7 +36,7 @@ def main() -> None:
     if command not in WITHOUT_DATABASE:
         try:
             postgres.ensure()
-        except postgres.PostgresError as error:
+        except PostgresError as error:
             sys.exit(f"The embedded PostgreSQL did not start: {error}")
     try:
         _ = settings.DEBUG  # reads them all

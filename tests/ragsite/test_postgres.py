@@ -1,5 +1,6 @@
 """The embedded server: who starts it, who stops it, and what it does with what it finds."""
 
+import fcntl
 import os
 import socket
 import stat
@@ -12,7 +13,7 @@ import psutil
 import psycopg
 import pytest
 
-from ragsite import postgres
+from ragsite import postgres, postgres_programs
 from ragsite.environment import BASE_DIR
 from ragsite.state import is_root, open_to_others
 from tests.servers import wait_until
@@ -21,7 +22,7 @@ HOLD = """
 import sys
 import time
 from pathlib import Path
-from ragsite import postgres
+from ragsite import postgres, postgres_programs
 postgres.use(Path(sys.argv[1]))
 print("ready", flush=True)
 sys.stdin.read()
@@ -78,6 +79,24 @@ def test_a_user_that_is_killed_does_not_keep_the_server_running(state: Path) -> 
     running.wait(timeout=10)
 
 
+def test_the_server_stops_when_every_user_was_killed(state: Path) -> None:
+    with hold(state) as first, hold(state) as second:
+        running = server(state)
+        first.kill()
+        second.kill()
+    running.wait(timeout=10)
+
+
+def test_the_server_goes_on_while_the_one_who_started_it_was_killed(state: Path) -> None:
+    with hold(state) as starter, hold(state) as user:
+        starter.kill()
+        starter.wait()
+        with (state / "postgres" / "guard.lock").open() as lock, pytest.raises(BlockingIOError):
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        connect(state).close()
+        user.communicate()
+
+
 def test_a_second_start_keeps_the_data(state: Path) -> None:
     postgres.use(state)
     with connect(state) as connection:
@@ -128,7 +147,7 @@ def keep_running(state: Path) -> bool:
     while True:
         try:
             return postgres.keep_running(state)
-        except postgres.PostgresError:
+        except postgres_programs.PostgresError:
             assert time.monotonic() < deadline
             time.sleep(0.1)
 
@@ -167,7 +186,7 @@ def test_root_is_told_when_the_server_could_not_reach_its_folder(
 ) -> None:
     monkeypatch.setattr(postgres, "is_root", lambda: True)
     state.chmod(0o700)
-    with pytest.raises(postgres.PostgresError, match="RAGSITE_STATE"):
+    with pytest.raises(postgres_programs.PostgresError, match="RAGSITE_STATE"):
         postgres.use(state)
 
 
@@ -185,7 +204,7 @@ def test_an_ordinary_user_runs_the_server_as_themselves(state: Path) -> None:
 def test_a_platform_without_the_package_is_told_to_bring_its_own(
     state: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    postgres._package.cache_clear()
-    monkeypatch.setattr(postgres, "PACKAGE", "no_such_package")
-    with pytest.raises(postgres.PostgresError, match="DATABASE_URL"):
+    postgres_programs.package_folder.cache_clear()
+    monkeypatch.setattr(postgres_programs, "PACKAGE", "no_such_package")
+    with pytest.raises(postgres_programs.PostgresError, match="DATABASE_URL"):
         postgres.use(state)

@@ -146,10 +146,6 @@ def test_a_second_start_keeps_everything_and_shows_no_password(site: Site, passw
 
 
 @pytest.mark.skipif(not WITH_PARENT, reason="needs setpriv, which only Linux has")
-@pytest.mark.xfail(
-    strict=False,
-    reason="at times PostgreSQL stays; the next start uses it, and the last to let go stops it",
-)
 def test_when_it_is_killed_itself_it_leaves_no_process(site: Site, printed: str) -> None:
     site.up()
     wait_until(lambda: site.child("worker"), "the worker runs", START_SECONDS)
