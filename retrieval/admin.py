@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from django import forms
 from django.contrib import admin, messages
 from django.db.models import Count, OuterRef, Prefetch, Q, Subquery
 from django.shortcuts import redirect
 from django.template.defaultfilters import filesizeformat
 from django.template.loader import render_to_string
 from django.urls import URLPattern, path, reverse
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 
 from retrieval import admin_upload
 from retrieval.admin_filters import ErrorFilter, StageFilter
+from retrieval.ingestion.metadata import MetadataError, checked
 from retrieval.ingestion.pipeline import ENDED
 from retrieval.ingestion.uploads import retry
 from retrieval.models import (
@@ -35,10 +38,12 @@ if TYPE_CHECKING:
     ReadOnlyBase = admin.ModelAdmin[Any]
     CollectionModelAdmin = admin.ModelAdmin[Collection]
     DocumentModelAdmin = admin.ModelAdmin[Document]
+    DocumentModelForm = forms.ModelForm[Document]
     VersionTabularInline = admin.TabularInline[DocumentVersion, Document]
 else:
     ReadOnlyBase = CollectionModelAdmin = DocumentModelAdmin = admin.ModelAdmin
     VersionTabularInline = admin.TabularInline
+    DocumentModelForm = forms.ModelForm
 
 PREVIEW_CHARACTERS = 20_000
 PREVIEW_CHUNKS = 25
@@ -125,6 +130,27 @@ class VersionInline(VersionTabularInline):
         return filesizeformat(version.size)
 
 
+class DocumentForm(DocumentModelForm):
+    """A document, with its metadata checked."""
+
+    class Meta:
+        model = Document
+        fields = ("title", "collection", "enabled", "metadata")
+        help_texts = MappingProxyType(
+            {
+                "metadata": "For filters, as a JSON object. It is over what the file says; null"
+                " takes something away that the file says."
+            }
+        )
+
+    def clean_metadata(self) -> dict[str, Any]:
+        """Return the metadata with its times in one form; nothing is an empty object."""
+        try:
+            return checked(self.cleaned_data["metadata"] or {})
+        except MetadataError as error:
+            raise forms.ValidationError(str(error)) from error
+
+
 @admin.register(Document)
 class DocumentAdmin(DocumentModelAdmin):
     """Documents with the state of their newest version; added by uploading."""
@@ -143,8 +169,12 @@ class DocumentAdmin(DocumentModelAdmin):
     search_fields = ("title", "name")
     date_hierarchy = "created_at"
     actions = ("retry_failed", "enable", "disable")
-    fields = ("title", "name", "collection", "enabled", "metadata", "state", "text", "chunk_list")
-    readonly_fields = ("name", "state", "text", "chunk_list")
+    form = DocumentForm
+    fields = (
+        "title", "name", "collection", "enabled", "metadata", "file_says", "state", "text",
+        "chunk_list",
+    )  # fmt: skip
+    readonly_fields = ("name", "file_says", "state", "text", "chunk_list")
     inlines = (VersionInline,)
 
     class Media:
@@ -221,6 +251,18 @@ class DocumentAdmin(DocumentModelAdmin):
         version = newest(document)
         return filesizeformat(version.size) if version else "–"
 
+    @admin.display(description="The file says")
+    def file_says(self, document: Document) -> SafeString | str:
+        """Show the metadata that the file brought along."""
+        version = document.current_version
+        if version is None or not version.metadata:
+            return "–"
+        rows = sorted(version.metadata.items())
+        return format_html(
+            '<dl class="document-metadata">{}</dl>',
+            format_html_join("", "<dt>{}</dt><dd>{}</dd>", ((key, said(v)) for key, v in rows)),
+        )
+
     @admin.display(description="Text")
     def text(self, document: Document) -> SafeString | str:
         """Show the beginning of the extracted text."""
@@ -272,6 +314,11 @@ class DocumentAdmin(DocumentModelAdmin):
         self.message_user(
             request, f"{count} {'enabled' if enabled else 'disabled'}.", messages.SUCCESS
         )
+
+
+def said(value: object) -> str:
+    """Return a value of metadata for reading."""
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def newest(document: Any) -> DocumentVersion | None:

@@ -19,6 +19,7 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 
+from retrieval.ingestion.metadata import MetadataError, from_pairs
 from retrieval.ingestion.pipeline import ENDED
 from retrieval.ingestion.uploads import UploadError, add_document, too_large
 from retrieval.models import Collection, DocumentVersion, Stage
@@ -70,6 +71,21 @@ class UploadForm(forms.Form):
     new_collection = forms.CharField(
         max_length=200, required=False, label="Name of the new collection"
     )
+
+    metadata = forms.CharField(
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 2, "placeholder": "department=Sales\nyear=2026"}),
+        label="Metadata",
+        help_text="Of all these documents, for filters: one KEY=VALUE a line.",
+    )
+
+    def clean_metadata(self) -> dict[str, Any]:
+        """Return the metadata that the lines say."""
+        lines = self.cleaned_data["metadata"].splitlines()
+        try:
+            return from_pairs(line for line in lines if line.strip())
+        except MetadataError as error:
+            raise forms.ValidationError(str(error)) from error
 
     def clean(self) -> dict[str, Any]:
         """Make sure that there is one collection."""
@@ -132,7 +148,13 @@ def _receive(
     versions: list[DocumentVersion] = []
     for file in files:
         try:
-            version = add_document(collection, file.name or "", file, request.user).version  # type: ignore[arg-type]
+            version = add_document(
+                collection,
+                file.name or "",
+                file,
+                request.user,  # type: ignore[arg-type]
+                metadata=form.cleaned_data["metadata"],
+            ).version
         except UploadError as error:
             problems.append((file.name or "", error.message))
         except (OSError, IntegrityError):

@@ -8,21 +8,23 @@ import uuid
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from django.db import transaction
 from django.utils import timezone
 
-from retrieval import backends
+from retrieval.backends.base import BackendError
 from retrieval.database import in_thread
+from retrieval.ingestion import spaces
 from retrieval.ingestion.chunking import passages
 from retrieval.ingestion.embedding import embed_missing
 from retrieval.ingestion.errors import ExtractionError
 from retrieval.ingestion.extraction import extract
-from retrieval.ingestion.spaces import current_space
+from retrieval.ingestion.metadata import of_file_itself
 from retrieval.models import (
     Chunk,
     ChunkEmbedding,
+    ChunkQuerySet,
     Document,
     DocumentVersion,
     EmbeddingSpace,
@@ -75,17 +77,33 @@ async def ingest(version_id: uuid.UUID) -> EmbeddingSpace | None:
 
 
 async def _embed(version: DocumentVersion) -> EmbeddingSpace:
-    space = await in_thread(current_space)
-    chunks = Chunk.objects.filter(version=version)
-    await in_thread(_count_embedded, version, space)
+    """Embed a version in every space that is searched or filled, and let it be searched."""
 
     async def progress(count: int) -> None:
         version.embedded_count += count
         await in_thread(_save, version, "embedded_count")
 
-    await embed_missing(chunks, space, progress)
-    await in_thread(_finish, version)
-    return space
+    chunks = Chunk.objects.filter(version=version)
+    while True:
+        space, *filling = await in_thread(spaces.targets)
+        await in_thread(_count_embedded, version, space)
+        await embed_missing(chunks, space, progress)
+        for other in filling:
+            await _embed_ahead(chunks, other)
+        if await in_thread(_finish, version, space):
+            return space
+
+
+async def _embed_ahead(chunks: ChunkQuerySet, space: EmbeddingSpace) -> None:
+    """Embed in a space that is being filled; what fails here is left to its filling."""
+
+    async def ignore(count: int) -> None:
+        pass
+
+    try:
+        await embed_missing(chunks, space, ignore)
+    except BackendError as error:
+        logger.warning("Not embedded for %s yet: %s", space, error.message)
 
 
 def fail(version_id: uuid.UUID, code: str, message: str) -> None:
@@ -129,7 +147,7 @@ def _store_text(version: DocumentVersion, extracted: Extracted) -> None:
     version.media_type = extracted["media_type"][:150]
     version.language = normalise(extracted["language"])
     version.title = "" if NO_TITLE.fullmatch(extracted["title"]) else extracted["title"]
-    version.metadata = extracted["metadata"]
+    version.metadata = of_file_itself({**extracted, "title": version.title})
     version.stage = Stage.CHUNKING
     _save(version, "text", "page_starts", "media_type", "language", "title", "metadata", "stage")
 
@@ -140,7 +158,7 @@ def _chunk(version: DocumentVersion) -> None:
         if not DocumentVersion.objects.select_for_update().filter(pk=version.pk).exists():
             raise VersionGoneError
         Chunk.objects.filter(version=version).delete()
-        chunks = _chunks(version)
+        chunks = chunks_of(version)
         version.chunk_count = 0
         while batch := list(islice(chunks, BATCH)):
             Chunk.objects.bulk_create(batch)
@@ -152,14 +170,15 @@ def _chunk(version: DocumentVersion) -> None:
         _save(version, "chunk_count", "embedded_count", "stage")
 
 
-def _chunks(version: DocumentVersion) -> Iterator[Chunk]:
-    embedder = backends.embedder()
+def chunks_of(version: DocumentVersion) -> Iterator[Chunk]:
+    """Yield the chunks of a version's text, in order, not saved yet."""
+    embedders = [spaces.embedder_of(space) for space in spaces.targets()]
     title = version.title or version.document.title
     found = passages(
         version.text,
         version.page_starts,
-        count_tokens=embedder.count_tokens,
-        window=embedder.max_tokens,
+        count_tokens=lambda text: max(embedder.count_tokens(text) for embedder in embedders),
+        window=min(embedder.max_tokens for embedder in embedders),
     )
     for ordinal, passage in enumerate(found):
         yield Chunk(
@@ -188,9 +207,14 @@ def _count_embedded(version: DocumentVersion, space: EmbeddingSpace) -> None:
     _save(version, "embedded_count", "error_code", "error_message")
 
 
-def _finish(version: DocumentVersion) -> None:
-    """Make the version ready and, in the same transaction, the one that is searched."""
-    with transaction.atomic():
+def _finish(version: DocumentVersion, space: EmbeddingSpace) -> bool:
+    """Make the version ready and, in the same transaction, the one that is searched.
+
+    Not if another space than the one it was embedded in is searched by now; return whether it is.
+    """
+    with spaces.locked(shared=True):
+        if spaces.current_space() != space:
+            return False
         document = (
             Document.objects.select_for_update(of=("self",))
             .select_related("current_version")
@@ -206,15 +230,10 @@ def _finish(version: DocumentVersion) -> None:
         if current is None or current.number < version.number:
             document.current_version = version
             document.title = version.title or title_of(document.name)
-            document.metadata = merged(document.metadata, version.metadata)
-            document.save(update_fields=["current_version", "title", "metadata"])
+            document.save(update_fields=["current_version", "title"])
+    return True
 
 
 def title_of(name: str) -> str:
     """Return a title made of a file's name."""
     return re.sub(r"[_\s]+", " ", PurePath(name).stem).strip()[:500] or name[:500]
-
-
-def merged(own: dict[str, Any], extracted: dict[str, Any]) -> dict[str, Any]:
-    """Return a document's metadata with what its file says; what people set stays."""
-    return extracted | own

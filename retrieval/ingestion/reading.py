@@ -91,12 +91,23 @@ def _structured(data: bytes, media_type: str) -> Extracted:
         media_type=media_type,
         language=(result.detected_languages or [""])[0],
         title=clean(title)[:500],
-        metadata={
-            key: clean(str(metadata[key]))[:500]
-            for key in ("authors", "created_at", "modified_at")
-            if metadata.get(key)
-        },
+        metadata=_said(metadata),
     )
+
+
+def _said(metadata: dict[str, Any]) -> dict[str, Any]:
+    """Return what the file says of itself, by the parser's names; a mail's sender is its author."""
+    said = {
+        name: metadata.get(name) for name in ("authors", "created_at", "modified_at", "keywords")
+    }
+    said["authors"] = said["authors"] or metadata.get("from_email")
+    return {
+        name: [clean(str(each))[:500] for each in value]
+        if isinstance(value, list)
+        else clean(str(value))[:500]
+        for name, value in said.items()
+        if value
+    }
 
 
 def _envelope(metadata: dict[str, Any]) -> str:

@@ -41,17 +41,19 @@ class Upload:
     unchanged: bool
 
 
-def add_document(
+def add_document(  # noqa: PLR0913 - a file has as many things said of it
     collection: Collection,
     name: str,
     file: File[bytes],
     user: User | None = None,
     *,
     folder: str = "",
+    metadata: dict[str, Any] | None = None,
 ) -> Upload:
     """Store a file as the newest version of the document of that name, and queue it.
 
     Folders in `name` are dropped; `folder` is where the document stands within its collection.
+    `metadata`, as `metadata.checked` returns it, is set over what the document has.
     Raises UploadError for a file that is too large or has no usable name.
     """
     name = clean_name(name, folder)
@@ -61,7 +63,7 @@ def add_document(
     try:
         field.save(name, content, save=False)
         version.sha256, version.size = content.sha256.hexdigest(), content.length
-        upload = _register(collection, name, version, user)
+        upload = _register(collection, name, version, user, metadata or {})
     except BaseException:
         _discard(version, name)
         raise
@@ -71,7 +73,11 @@ def add_document(
 
 
 def _register(
-    collection: Collection, name: str, version: DocumentVersion, user: User | None
+    collection: Collection,
+    name: str,
+    version: DocumentVersion,
+    user: User | None,
+    metadata: dict[str, Any],
 ) -> Upload:
     with transaction.atomic():
         document, _ = Document.objects.select_for_update().get_or_create(
@@ -79,6 +85,9 @@ def _register(
             name=name,
             defaults={"title": title_of(name), "uploaded_by": user},
         )
+        if metadata:
+            document.metadata |= metadata
+            document.save(update_fields=["metadata"])
         newest = document.versions.defer("text").exclude(stage=Stage.FAILED).first()
         if newest is not None and newest.sha256 == version.sha256:
             return Upload(document, newest, unchanged=True)

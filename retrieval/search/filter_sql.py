@@ -11,8 +11,9 @@ from datetime import date, timedelta
 from typing import Any
 
 from retrieval.database import Statement
-from retrieval.search.filter_values import DATE, Scalar
+from retrieval.search.filter_values import Scalar
 from retrieval.search.filters import METADATA, PATTERNS, Comparison, Filter, kind_of
+from retrieval.text.times import DATE
 
 COLUMNS = {
     "id": "document.id",

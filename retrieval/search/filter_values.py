@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from datetime import UTC, date, datetime
 from typing import Literal
 from uuid import UUID
+
+from retrieval.text.times import iso, normalised
 
 Scalar = str | int | float | bool | None
 Kind = Literal["id", "text", "number", "time", "metadata"]
@@ -14,7 +15,6 @@ Kind = Literal["id", "text", "number", "time", "metadata"]
 MAX_TEXT = 1000
 MAX_NUMBER = 10**30
 UNSTORABLE = re.compile("[\0\ud800-\udfff]")
-DATE = re.compile(r"\d{4}-\d\d-\d\d")
 WANTED = {
     "id": "an id (a UUID)",
     "text": "a text",
@@ -62,29 +62,9 @@ def _text(value: str, kind: Kind, path: tuple[str, ...]) -> str:
         if kind == "id":
             return str(UUID(value))
         if kind == "time":
-            return _time(value)
+            return iso(value)
     except (ValueError, OverflowError):
         raise FilterError(path, f"must be {WANTED[kind]}") from None
     if kind == "number":
         raise FilterError(path, f"must be {WANTED[kind]}")
     return normalised(value) if kind == "metadata" else value
-
-
-def normalised(value: str) -> str:
-    """Return a text of metadata; one that is a time in UTC, by the second."""
-    try:
-        return _time(value) if DATE.match(value) else value
-    except (ValueError, OverflowError):
-        return value
-
-
-def _time(value: str) -> str:
-    """Return a date, or a time as 2024-05-01T10:00:00Z; raise ValueError or OverflowError."""
-    if DATE.fullmatch(value):
-        if (day := date.fromisoformat(value)) == date.max:
-            raise ValueError("no day is after it")
-        return day.isoformat()
-    moment = datetime.fromisoformat(value)
-    # Taken for UTC if it does not say.
-    moment = moment.astimezone(UTC) if moment.tzinfo else moment
-    return moment.replace(tzinfo=None).isoformat(timespec="seconds") + "Z"

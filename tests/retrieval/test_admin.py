@@ -226,3 +226,36 @@ def test_other_pages_open(admin_client: Client, collection: Collection) -> None:
         assert admin_client.get(f"/admin/retrieval/{model}/").status_code == 200
     page = admin_client.get("/admin/retrieval/collection/").content.decode()
     assert f"{UPLOAD}?collection={collection.pk}" in page
+
+
+def test_metadata_is_set_at_upload(admin_client: Client, collection: Collection) -> None:
+    """Lines of the form are every document's metadata; a bad line is said, and nothing taken."""
+    data = {"collection": collection.pk, "metadata": "year=2020\n\nteam=Sales"}
+    admin_client.post(UPLOAD, data | {"files": [file("a.txt"), file("b.txt")]})
+    said = [document.metadata for document in Document.objects.all()]
+    assert said == [{"year": 2020, "team": "Sales"}] * 2
+    bad = {"collection": collection.pk, "metadata": "year", "files": [file("c.txt")]}
+    assert "is not KEY=VALUE" in admin_client.post(UPLOAD, bad).content.decode()
+    assert Document.objects.count() == 2
+
+
+def test_metadata_is_edited(
+    admin_client: Client, upload: Callable[[str, bytes], Upload], collection: Collection
+) -> None:
+    """Staff see what the file says, and say otherwise; what cannot be stored is refused."""
+    version = upload("a.txt", b"a").version
+    version.metadata = {"author": ["<b>Ann</b>", "Bob"]}
+    version.save()
+    Document.objects.update(current_version=version)
+    url = reverse("admin:retrieval_document_change", args=[version.document_id])
+    assert "<dd>&lt;b&gt;Ann&lt;/b&gt;, Bob</dd>" in admin_client.get(url).content.decode()
+    form = {
+        "title": "A", "collection": collection.pk, "enabled": "on",
+        "versions-TOTAL_FORMS": 0, "versions-INITIAL_FORMS": 0,
+    }  # fmt: skip
+    assert admin_client.post(url, form | {"metadata": '{"author": "Cy"}'}).status_code == 302
+    assert Document.objects.get().metadata == {"author": "Cy"}
+    refused = admin_client.post(url, form | {"metadata": '{"a.b": 1}'})
+    assert "cannot be a key" in refused.content.decode()
+    assert admin_client.post(url, form | {"metadata": ""}).status_code == 302
+    assert Document.objects.get().metadata == {}

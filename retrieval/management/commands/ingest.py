@@ -17,6 +17,7 @@ from django.core.files import File
 from django.core.management import CommandError, CommandParser
 
 from retrieval.database import in_thread
+from retrieval.ingestion.metadata import MetadataError, from_pairs
 from retrieval.ingestion.pipeline import ENDED
 from retrieval.ingestion.uploads import UploadError, add_document
 from retrieval.ingestion.worker import is_running, work
@@ -44,6 +45,13 @@ class Command(ReadyCommand):
         parser.add_argument("paths", nargs="+", metavar="PATH", help="File, folder or pattern.")
         parser.add_argument("--collection", metavar="NAME", help="Default: the folder's name.")
         parser.add_argument(
+            "--metadata",
+            action="append",
+            default=[],
+            metavar="KEY=VALUE",
+            help="Of every document, for filters; may be repeated. A JSON value is not text.",
+        )
+        parser.add_argument(
             "--wait", action="store_true", help="Until all are ready, working if no worker does."
         )
         parser.add_argument(
@@ -63,8 +71,12 @@ class Command(ReadyCommand):
             files = [file for file in files if file[0].resolve() in wanted]
         if not files:
             raise CommandError("There are no files to ingest.")
+        try:
+            metadata = from_pairs(options["metadata"])
+        except MetadataError as error:
+            raise CommandError(f"--metadata: {error}") from error
         collection = _collection(options["collection"], roots[0])
-        taken = [self.take(collection, *file) for file in files]
+        taken = [self.take(collection, *file, metadata) for file in files]
         waiting = [t.version.pk for t in taken if t.version is not None and not t.unchanged]
         if options["wait"] or expected:
             waiting += [t.version.pk for t in taken if t.version is not None and t.unchanged]
@@ -74,11 +86,15 @@ class Command(ReadyCommand):
                 raise CommandError("Stopped. What is queued goes on when a worker runs.") from None
         self.report(taken, expected, time.monotonic() - began)
 
-    def take(self, collection: Collection, path: Path, folder: str) -> Taken:
+    def take(
+        self, collection: Collection, path: Path, folder: str, metadata: dict[str, Any]
+    ) -> Taken:
         """Add one file to the collection; others go on if it is refused."""
         try:
             with path.open("rb") as stream:
-                upload = add_document(collection, path.name, File(stream), folder=folder)
+                upload = add_document(
+                    collection, path.name, File(stream), folder=folder, metadata=metadata
+                )
         except UploadError as error:
             return Taken(path, error=error)
         except OSError as error:

@@ -7,7 +7,7 @@ import pytest
 from django.db import connection
 
 from retrieval.ingestion.pipeline import title_of
-from retrieval.ingestion.spaces import index_name
+from retrieval.ingestion.indexes import index_name
 from retrieval.ingestion.uploads import Upload, retry
 from retrieval.models import Chunk, ChunkEmbedding, Document, EmbeddingSpace, Stage
 
@@ -129,3 +129,23 @@ def test_deleting_while_queued(
 def test_title_of_a_file_name() -> None:
     """A name is a title once underscores and suffix are gone."""
     assert title_of("folder/annual_report  2025.pdf") == "annual report 2025"
+
+
+def test_file_says_what_it_is(
+    upload: Callable[[str, bytes], Upload], run_worker: Callable[[], None], data: Path
+) -> None:
+    """Author, date, language, type and pages come from the file; what people say is kept apart."""
+    document = upload("slides.pptx", (data / "slides.pptx").read_bytes()).document
+    Document.objects.update(metadata={"author": "Ann"})
+    run_worker()
+    document.refresh_from_db()
+    assert document.metadata == {"author": "Ann"}
+    assert document.current_version is not None
+    assert document.current_version.metadata == {
+        "author": ["Maxim Lysak"],
+        "date": "2024-09-26T09:15:16Z",
+        "modified": "2024-10-23T12:37:59Z",
+        "language": "en",
+        "type": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+        "page_count": 3,
+    }

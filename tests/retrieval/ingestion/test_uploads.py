@@ -112,3 +112,10 @@ def test_database_failure_leaves_no_file(
         add_document(collection, "a.txt", ContentFile(b"x"))
     assert not stored(settings)
     assert not DocumentVersion.objects.exists()
+
+
+def test_metadata_is_set_over_what_is_there(collection: Collection) -> None:
+    """What is said at a later upload, even of the same bytes, adds to what was said."""
+    for metadata in ({"year": 1, "team": "Sales"}, {"year": 2}, None):
+        add_document(collection, "a.txt", ContentFile(b"a"), metadata=metadata)
+    assert Document.objects.get().metadata == {"year": 2, "team": "Sales"}

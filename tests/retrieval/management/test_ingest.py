@@ -182,3 +182,16 @@ def test_expectations(
 def test_pages_are_expected() -> None:
     """A wrong number of pages is not as expected."""
     assert not as_expected({"expect": {}, "pages": 3}, "", None, 2)
+
+
+def test_metadata_is_given(folder: Path) -> None:
+    """What the command is told of the documents is their metadata, by its type."""
+    ingest(folder / "a.txt", metadata=["year=2020", "team=Sales"])
+    assert Document.objects.get().metadata == {"year": 2020, "team": "Sales"}
+
+
+def test_bad_metadata_is_an_error(folder: Path) -> None:
+    """What is not KEY=VALUE ends the command before it takes anything."""
+    with pytest.raises(CommandError, match="--metadata"):
+        call_command("ingest", str(folder), metadata=["year"], stdout=StringIO())
+    assert not Collection.objects.exists()

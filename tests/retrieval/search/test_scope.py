@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,6 @@ from pytest_django import Settings
 
 from retrieval.backends.base import Vectors
 from retrieval.database import fetch, in_thread
-from retrieval.ingestion.spaces import build_index
 from retrieval.models import Collection, EmbeddingSpace
 from retrieval.search import Scope, SearchSettings, analyse, retrieve, vector
 from retrieval.search.scope import FEW_CHUNKS, narrow
@@ -56,9 +56,20 @@ def fill(*, indexed: bool = True) -> EmbeddingSpace:
         cursor.execute("SELECT setseed(0.5)")
         for statement in FILL.split(";"):
             cursor.execute(statement, {"collection": collection.pk, "space": space.pk})
-    if indexed:
-        build_index(space)
+        if indexed:
+            cursor.execute(
+                "CREATE INDEX many_hnsw ON retrieval_chunkembedding USING hnsw"
+                f" ((embedding::vector({DIMENSIONS})) vector_cosine_ops)"
+                f" WHERE space_id = {space.pk}"
+            )
     return space
+
+
+@pytest.fixture(autouse=True)
+def _drop_index() -> Iterator[None]:
+    yield
+    with connection.cursor() as cursor:
+        cursor.execute("DROP INDEX IF EXISTS many_hnsw")
 
 
 @pytest.fixture
