@@ -39,6 +39,8 @@ class Source(BaseModel):
     heading: str = ""
     snippet: str
     scores: dict[str, float] = {}
+    metadata: dict[str, Any] | None = Field(default=None, exclude_if=lambda value: value is None)
+    """The document's, where the search settings ask for it; else it is not sent."""
 
 
 class CitationData(BaseModel):

@@ -13,6 +13,7 @@ from chat.answering.citations import CitedAnswer
 from chat.answering.finding import Finding, find, source_of
 from chat.answering.prompts import NO_ANSWER, build_messages
 from chat.answering.question import Clock, Question
+from chat.answering.showing import Showing, showing
 from chat.frames import (
     Done,
     FinishReason,
@@ -43,9 +44,10 @@ async def answer(question: Question) -> AsyncGenerator[Frame]:
                 yield step
     assert finding is not None  # noqa: S101 - find ends with it
     context = finding.context
+    show = await showing(question.settings, finding.sources)
     clock.mark("searched_ms")
     yield SearchResults(
-        results=list(finding.sources), query=question.text, retrieval_ms=clock.now()
+        results=[show(source) for source in finding.sources], query=question.text, retrieval_ms=clock.now()
     )
     if not context:
         for frame in refuse(clock):
@@ -58,16 +60,18 @@ async def answer(question: Question) -> AsyncGenerator[Frame]:
         elapsed_ms=clock.now(),
         counts=counts,
     )
-    async with aclosing(generate(question, finding, clock)) as frames:
+    async with aclosing(generate(question, finding, clock, show)) as frames:
         async for frame in frames:
             yield frame
 
 
-async def generate(question: Question, finding: Finding, clock: Clock) -> AsyncGenerator[Frame]:
+async def generate(
+    question: Question, finding: Finding, clock: Clock, show: Showing
+) -> AsyncGenerator[Frame]:
     """Yield the generator's answer as frames, with its citations."""
     context = finding.context
     passages = search.passages(context)
-    cited = CitedAnswer(passages, [source_of(hit, n) for n, hit in enumerate(context, 1)])
+    cited = CitedAnswer(passages, [show(source_of(hit, n)) for n, hit in enumerate(context, 1)])
     request = GenerationRequest(
         messages=build_messages(question.text, passages, question.history, question.instructions),
         question=finding.query,

@@ -1,6 +1,7 @@
 """Finding the passages that answer a question: analyse, retrieve, rerank, build the context."""
 
 from retrieval.search.context import build_context, holds_answer
+from retrieval.search.describing import metadata_of
 from retrieval.search.hits import Hit, passage, passages
 from retrieval.search.query import analyse
 from retrieval.search.reranking import rerank
@@ -17,6 +18,7 @@ __all__ = [
     "analyse",
     "build_context",
     "holds_answer",
+    "metadata_of",
     "passage",
     "passages",
     "rerank",

@@ -175,9 +175,8 @@ class SearchSettings(_Settings):
     def _check_window(self) -> None:
         if self.offset + self.limit > MOST_HITS:
             raise _CombinationError("offset", f"and limit are {MOST_HITS} together at most")
-        for field in ("top_k", "top_n"):
-            if self.offset and getattr(self, field) <= self.offset:
-                raise _CombinationError(field, "must be more than offset: nothing would be left")
+        if self.offset >= self.top_k:
+            raise _CombinationError("top_k", "must be more than offset: nothing would be left")
 
 
 def _as_many_as_wanted(data: dict[str, Any]) -> dict[str, int]:

@@ -50,6 +50,18 @@ def test_mode_says_what_is_not_said(
         ({"hybrid_settings": []}, "hybrid_settings"),
         ({"chunk_settings": {"index_measure": "euclidean"}}, "chunk_settings.index_measure"),
         ({"chunk_settings": {"probes": 0}}, "chunk_settings.probes"),
+        ({"offset": 10, "limit": 991}, "offset"),
+        ({"offset": -1}, "offset"),
+        ({"offset": 50, "top_k": 50}, "top_k"),
+        ({"query_syntax": "google"}, "query_syntax"),
+        ({"query_syntax": "operators", "use_fulltext_search": False}, "query_syntax"),
+        ({"use_semantic_search": False, "use_fulltext_search": False}, "use_semantic_search"),
+        ({"use_hybrid_search": True, "use_fulltext_search": False}, "use_hybrid_search"),
+        ({"use_hybrid_search": False, "use_fulltext_search": True}, "use_hybrid_search"),
+        (
+            {"hybrid_settings": {"semantic_weight": 0, "full_text_weight": 0}},
+            "hybrid_settings.semantic_weight",
+        ),
     ],
 )
 def test_error_names_the_field(given: dict[str, object], field: str) -> None:
@@ -61,20 +73,20 @@ def test_error_names_the_field(given: dict[str, object], field: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "named"),
+    ("given", "top_k", "top_n"),
     [
-        ({"use_semantic_search": False, "use_fulltext_search": False}, "use_semantic_search"),
-        ({"use_hybrid_search": True, "use_fulltext_search": False}, "use_hybrid_search"),
-        (
-            {"hybrid_settings": {"semantic_weight": 0, "full_text_weight": 0}},
-            "hybrid_settings.semantic_weight",
-        ),
+        ({}, 50, 8),
+        ({"limit": 3}, 50, 3),
+        ({"limit": 100}, 100, 100),
+        ({"offset": 60}, 70, 70),
+        ({"limit": 100, "top_n": 5}, 100, 5),
+        ({"limit": 100, "top_k": 20}, 20, 100),
     ],
 )
-def test_impossible_combination_is_refused(given: dict[str, object], named: str) -> None:
-    """What contradicts itself is refused, with the names of the fields."""
-    with pytest.raises(SearchSettingsError, match=named):
-        SearchSettings.parse(given)
+def test_as_many_are_looked_for_as_wanted(given: dict[str, object], top_k: int, top_n: int) -> None:
+    """A limit that is said is reached, unless what is said beside it is less."""
+    settings = SearchSettings.parse(given)
+    assert (settings.top_k, settings.top_n) == (top_k, top_n)
 
 
 @pytest.mark.parametrize("given", [None, [], "advanced", 3])
