@@ -141,7 +141,7 @@ def _chunk(version: DocumentVersion) -> None:
         if not DocumentVersion.objects.select_for_update().filter(pk=version.pk).exists():
             raise VersionGoneError
         Chunk.objects.filter(version=version).delete()
-        chunks = _chunks(version)
+        chunks = chunks_of(version)
         version.chunk_count = 0
         while batch := list(islice(chunks, BATCH)):
             Chunk.objects.bulk_create(batch)
@@ -153,7 +153,8 @@ def _chunk(version: DocumentVersion) -> None:
         _save(version, "chunk_count", "embedded_count", "stage")
 
 
-def _chunks(version: DocumentVersion) -> Iterator[Chunk]:
+def chunks_of(version: DocumentVersion) -> Iterator[Chunk]:
+    """Yield the chunks of a version's text, in order, not saved yet."""
     embedder = backends.embedder()
     title = version.title or version.document.title
     found = passages(
