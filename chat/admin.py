@@ -117,6 +117,7 @@ class AssistantForm(AssistantModelForm):
             "suggested_questions",
             "instructions",
             "collections",
+            "rewrites",
             "search_settings",
         )
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 ASSISTANT = """
-SELECT id, instructions, search_settings, allowed_models,
+SELECT id, instructions, search_settings, allowed_models, rewrites,
   ARRAY(SELECT collection_id FROM chat_assistant_collections WHERE assistant_id = assistant.id)
 FROM chat_assistant AS assistant WHERE
 """
@@ -34,6 +34,7 @@ class AskedAssistant(NamedTuple):
     instructions: str = ""
     search_settings: dict[str, Any] = {}  # noqa: RUF012 - nobody writes to it
     allowed_models: Sequence[str] = ()
+    rewrites: bool = True
     collections: Sequence[UUID] = ()
 
 
@@ -57,6 +58,7 @@ async def find(user: User, asking: Asking) -> Asked:
         instructions=assistant.instructions,
         settings=search_settings(assistant, asking.settings),
         model=find_model(user, asking, assistant) if isinstance(asking, Ask) else None,
+        rewrite=assistant.rewrites,
     )
     return Asked(question, asking.conversation, assistant.id)
 

@@ -76,14 +76,26 @@ class BaseFrame(BaseModel):
         return self.model_dump_json()
 
 
+class Written(BaseModel):
+    """What is searched for and was not typed.
+
+    The `question` as it stands by itself, `queries` that put it in other words, or `passages` as
+    an answer might have them.
+    """
+
+    kind: Literal["question", "queries", "passages"]
+    texts: list[str]
+
+
 class Status(BaseFrame):
-    """A stage starts or ends."""
+    """A stage starts or ends; `written` is what came of `rewriting`."""
 
     type: Literal["status"] = "status"
     stage: str
     message: str
     elapsed_ms: int = 0
     counts: dict[str, int] = {}
+    written: Written | None = None
     ask: str | None = None
     conversation: UUID | None = None
     question: UUID | None = None

@@ -28,6 +28,12 @@ class Assistant(models.Model):
         blank=True,
         help_text="Models that a question may choose, separated by commas; staff may choose any.",
     )
+    rewrites = models.BooleanField(
+        "rewrites questions",
+        default=True,
+        help_text="A question that goes on with others is searched for as it would stand by"
+        " itself; what was typed stays as it is.",
+    )
     is_default = models.BooleanField(default=False)
 
     class Meta:
@@ -128,6 +134,9 @@ class Run(models.Model):
     error_message = models.TextField(blank=True)
     model = models.CharField(max_length=200, blank=True)
     settings = models.JSONField(default=dict, blank=True)
+    written = models.JSONField(
+        default=list, blank=True, help_text="What was searched for in place of the question."
+    )
     usage = models.JSONField(default=dict, blank=True)
     timings = models.JSONField(default=dict, blank=True, help_text="Milliseconds.")
 

@@ -37,6 +37,15 @@ class RunLog:
         self._changed = asyncio.Event()
         self._coalescer = Coalescer(self._append)
 
+    @property
+    def written(self) -> list[dict[str, object]]:
+        """What is searched for in place of the question, as far as that is known."""
+        return [
+            frame.written.model_dump()
+            for frame in self.frames
+            if isinstance(frame, Status) and frame.written
+        ]
+
     def begin(self, frame: Status) -> None:
         """Take the first frame, which was saved with the question."""
         self._append(frame)

@@ -20,7 +20,7 @@ from structlog.contextvars import bound_contextvars
 
 from chat import asking, runstate, storing
 from chat.active import OWNER, RUNS, ActiveRun, hold
-from chat.answering import finding, pipeline, prefetch
+from chat.answering import finding, pipeline, prefetch, preparing
 from chat.frames import Ask, Done, Error, Prefetch
 from chat.metrics import RunMeter
 from chat.models import Run, RunState
@@ -112,6 +112,8 @@ async def look_ahead(user: User, message: Prefetch) -> asyncio.Task[Any] | None:
     if not settings.PREFETCH:
         return None
     question = (await asking.find(user, message)).question
+    if preparing.asks_generator(question):
+        return None  # nobody pays for what may never be asked
     return await prefetch.begin(question.key, finding.look_ahead(question))
 
 

@@ -14,7 +14,7 @@ import orjson
 from django.conf import settings
 from django.db import DatabaseError, DataError, IntegrityError
 
-from chat.frames import Citation, SearchResults, Token
+from chat.frames import Citation, SearchResults, Status, Token
 from chat.runlog import Batch, RunLog
 from retrieval.database import Statement, execute
 
@@ -52,6 +52,10 @@ FROM json_to_recordset(%s) AS new (run uuid, rank int, index int, chunk uuid, ti
   snippet text, scores jsonb)
 LEFT JOIN retrieval_chunk AS chunk ON chunk.id = new.chunk
 ON CONFLICT DO NOTHING
+"""
+WRITTEN = """
+UPDATE chat_run SET written = new.written
+FROM json_to_recordset(%s) AS new (run uuid, written jsonb) WHERE chat_run.id = new.run
 """
 # A run whose lease ran out, while PostgreSQL was away say, was not interrupted after all.
 ENDINGS = """
@@ -123,6 +127,7 @@ async def save(batches: Collection[Batch]) -> None:
         TEXTS: [{"answer": log.answer, "text": log.text} for log in grown],
         CITATIONS: [row for batch in batches for row in citations(batch)],
         CANDIDATES: [row for batch in batches for row in candidates(batch)],
+        WRITTEN: [row for batch in batches for row in written(batch)],
         ENDINGS: [batch.log.outcome for batch in batches if batch.log.outcome],
     }
     await execute(
@@ -145,6 +150,12 @@ def citations(batch: Batch) -> Iterable[dict[str, object]]:
             "span_start": frame.span[0],
             "span_end": frame.span[1],
         }
+
+
+def written(batch: Batch) -> Iterable[dict[str, object]]:
+    """Return the row of what is searched for in place of a question, if there is more of it."""
+    if any(isinstance(frame, Status) and frame.written for frame in batch.frames):
+        yield {"run": batch.log.run, "written": batch.log.written}
 
 
 def candidates(batch: Batch) -> Iterable[dict[str, object]]:

@@ -42,9 +42,9 @@ WITH conversation AS (
 )
 INSERT INTO chat_run (id, conversation_id, user_id, question_id, answer_id, ask_id, state, owner,
   lease_expires_at, model, settings, created_at, finish_reason, error_code, error_message, usage,
-  timings)
+  timings, written)
 VALUES (%(run)s, %(conversation)s, %(user)s, %(question)s, %(answer)s, %(ask)s, %(state)s,
-  %(owner)s, %(lease)s, %(model)s, %(settings)s, now(), '', '', '', '{}', '{}')
+  %(owner)s, %(lease)s, %(model)s, %(settings)s, now(), '', '', '', '{}', '{}', '[]')
 """
 
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncGenerator, Sequence
-from dataclasses import dataclass
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
 
 from django.conf import settings
 from django.utils.translation import gettext
 
+from chat.answering.preparing import Prepared, prepare
 from chat.answering.question import Clock, Question
-from chat.frames import Frame, Source, Status, WarningFrame
+from chat.frames import Frame, Source, Status, Usage, WarningFrame
 from retrieval import backends, search
 from retrieval.backends.base import BackendError, Query
+from retrieval.search import strategies
 
 logger = logging.getLogger(__name__)
 
@@ -26,19 +29,32 @@ class Finding:
     """What was found.
 
     `context` are the passages of the prompt, none where nothing holds an answer; `sources` are
-    those to show, as ranked.
+    those to show, as ranked. `told` are the frames that say what was searched for in place of the
+    question, and `usage` the tokens that took.
     """
 
     query: Query
     context: tuple[search.Hit, ...]
     sources: tuple[Source, ...]
+    told: tuple[Frame, ...] = ()
+    usage: Usage = field(default_factory=Usage)
 
 
 async def find(question: Question, clock: Clock) -> AsyncGenerator[Frame | Finding]:
-    """Yield the frames of retrieving and reranking, and at the end what was found."""
-    yield Status(stage="searching", message=gettext("Searching your documents…"))
-    query = search.analyse(question.text)
-    found = await search.retrieve(query, question.scope, question.settings)
+    """Yield the frames of rewriting, retrieving and reranking, and at the end what was found."""
+    told: list[Frame] = []
+    async with aclosing(prepare(question, clock)) as steps:
+        async for step in steps:
+            if isinstance(step, Prepared):
+                prepared = step
+            else:
+                told.append(step)
+                yield step
+    query = prepared.query
+    yield Status(stage="searching", message=prepared.message, elapsed_ms=clock.now() if told else 0)
+    found = await strategies.retrieve_with(
+        query, prepared.written, question.scope, question.settings
+    )
     clock.mark("retrieved_ms")
     if found.degraded:
         logger.warning("Searched by full text alone: %s", found.degraded.message)
@@ -57,7 +73,8 @@ async def find(question: Question, clock: Clock) -> AsyncGenerator[Frame | Findi
             logger.warning("Not reranked: %s", error.message)
             yield WarningFrame(code="rerank_failed", message=unranked_message())
             hits = hits[: question.settings.top_n]
-    yield finding_of(query, hits, found.hits)
+    finding = finding_of(query, hits, found.hits)
+    yield replace(finding, told=tuple(told), usage=prepared.usage)
 
 
 def finding_of(query: Query, ranked: Sequence[search.Hit], found: Sequence[search.Hit]) -> Finding:

@@ -37,20 +37,26 @@ async def answer(question: Question) -> AsyncGenerator[Frame]:
     clock = Clock()
     finding = await prefetch.take(question.key)
     if finding is None:
-        async for step in find(question, clock):
-            if isinstance(step, Finding):
-                finding = step
-            else:
-                yield step
+        async with aclosing(find(question, clock)) as steps:
+            async for step in steps:
+                if isinstance(step, Finding):
+                    finding = step
+                else:
+                    yield step
+    else:
+        for frame in finding.told:
+            yield frame
     assert finding is not None  # noqa: S101 - find ends with it
     context = finding.context
     show = await showing(question.settings, finding.sources)
     clock.mark("searched_ms")
     yield SearchResults(
-        results=[show(source) for source in finding.sources], query=question.text, retrieval_ms=clock.now()
+        results=[show(source) for source in finding.sources],
+        query=finding.query.text,
+        retrieval_ms=clock.now(),
     )
     if not context:
-        for frame in refuse(clock):
+        for frame in refuse(clock, finding.usage):
             yield frame
         return
     counts = {"passages": len(context), "documents": len({hit.document_id for hit in context})}
@@ -93,12 +99,12 @@ async def generate(
                 clock.mark("first_token_ms")
                 yield frame
     if opening.says_no_answer:
-        for ending in refuse(clock):
+        for ending in refuse(clock, finding.usage):
             yield ending
         return
     for frame in chain(cited.feed(opening.finish()), cited.finish()):
         yield frame
-    yield done(cited, last.finish_reason or "stop", clock, last)
+    yield done(cited, last.finish_reason or "stop", clock, last, finding.usage)
 
 
 class Opening:
@@ -132,21 +138,24 @@ class Opening:
         return held
 
 
-def refuse(clock: Clock) -> list[Frame]:
+def refuse(clock: Clock, found: Usage) -> list[Frame]:
     """Return the frames that say that the documents hold no answer."""
     cited = CitedAnswer((), ())
     frames: list[Frame] = list(cited.feed(gettext("The documents do not answer this.")))
-    return [*frames, *cited.finish(), done(cited, "no_answer", clock, Delta())]
+    return [*frames, *cited.finish(), done(cited, "no_answer", clock, Delta(), found)]
 
 
-def done(cited: CitedAnswer, reason: FinishReason, clock: Clock, last: Delta) -> Done:
-    """Return the terminal frame of an answer that came to its end."""
+def done(cited: CitedAnswer, reason: FinishReason, clock: Clock, last: Delta, found: Usage) -> Done:
+    """Return the terminal frame of an answer that came to its end; finding it took tokens, too."""
     clock.mark("total_ms")
     return Done(
         finish_reason=reason,
         answer=cited.text,
         citations=cited.citations,
-        usage=Usage(prompt_tokens=last.prompt_tokens, completion_tokens=last.completion_tokens),
+        usage=Usage(
+            prompt_tokens=found.prompt_tokens + last.prompt_tokens,
+            completion_tokens=found.completion_tokens + last.completion_tokens,
+        ),
         timings=clock.marks,
     )
 

@@ -17,6 +17,8 @@ class Key(NamedTuple):
     text: str
     scope: search.Scope
     settings: search.SearchSettings
+    earlier: tuple[str, ...]
+    """What was asked before, which decides what a question that goes on with it means."""
 
 
 @dataclass(frozen=True)
@@ -29,11 +31,14 @@ class Question:
     instructions: str = ""
     settings: search.SearchSettings = field(default_factory=search.SearchSettings)
     model: str | None = None
+    rewrite: bool = True
+    """Whether it may be rewritten if it goes on with the conversation."""
 
     @property
     def key(self) -> Key:
         """What decides what this question finds."""
-        return Key(self.text, self.scope, self.settings)
+        earlier = tuple(turn.content for turn in self.history if turn.role == "user")
+        return Key(self.text, self.scope, self.settings, earlier if self.rewrite else ())
 
 
 class Clock:

@@ -16,6 +16,12 @@ register = template.Library()
 # The stages of a search in their order; what a later version adds comes behind.
 STAGES = ("vector", "fulltext", "fused", "reranked")
 
+WRITTEN = {
+    "question": "Searched for",
+    "queries": "Other wordings searched for",
+    "passages": "Imagined passages searched for",
+}
+
 
 @register.filter
 def score_stages(run: Run) -> list[str]:
@@ -29,6 +35,12 @@ def score(candidate: Candidate, stage: str) -> float | None:
     """Return a candidate's score at a stage."""
     value: float | None = candidate.scores.get(stage)
     return value
+
+
+@register.filter
+def written_label(kind: str) -> str:
+    """Return what people call a kind of text that was searched for in place of the question."""
+    return WRITTEN.get(kind, kind)
 
 
 @register.filter

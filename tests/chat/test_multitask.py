@@ -43,6 +43,7 @@ async def test_an_enqueued_question_is_answered_after_the_first_one(
 ) -> None:
     """It is stored at once, waits, and carries what was said before its turn."""
     settings.MULTITASK_STRATEGY = "enqueue"
+    settings.REWRITE = False
     go_on = asyncio.Event()
     generator.script = ["96 m [1].", go_on]
     first = await ask(user)
