@@ -93,7 +93,10 @@ def excerpt(chunk: Chunk | None, quote: str, user: User | AnonymousUser) -> Exce
     before = text[: chunk.char_start - start]
     passage = text[chunk.char_start - start : chunk.char_end - start]
     after = text[chunk.char_end - start :]
-    from_, to = _find(quote, passage)
+    # A sentence may go on in the next chunk.
+    from_, to = _find(quote, passage + after)
+    over = max(0, to - len(passage))
+    passage, after = passage + after[:over], after[over:]
     parts = (
         before if start == 0 else _from_word(before),
         passage[:from_],

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning  # noqa: A004 - Django's own name
 from django.utils.module_loading import import_string
 
-from retrieval.backends import e5_weights
+from retrieval.backends import e5_weights, tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,6 +24,21 @@ ROLES = {"embedder": "EMBEDDER", "reranker": "RERANKER", "generator": "GENERATOR
 def check_backends(**_: Any) -> list[CheckMessage]:
     """Report what is missing for the embedder, the reranker and the generator."""
     return [message for role in ROLES for message in check_backend(role)]
+
+
+def check_tokenizer(**_: Any) -> list[CheckMessage]:
+    """Report a CHAT_TOKENIZER that is no tokenizer."""
+    try:
+        tokens.tokenizer()
+    except Exception as error:  # noqa: BLE001 - all that the library raises
+        return [
+            Error(
+                f"CHAT_TOKENIZER={settings.CHAT_TOKENIZER} cannot be read: {error}",
+                hint="Give the path of the tokenizer.json of the generator's model.",
+                id="retrieval.E005",
+            )
+        ]
+    return []
 
 
 def check_backend(role: str) -> Iterator[CheckMessage]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from chat.answering.grounding import supporting_sentence
@@ -18,11 +18,13 @@ MARKER = re.compile(r"\[\d+\]")
 class CitedAnswer:
     """Turns generated text into token and citation frames.
 
-    `sources[i]` describes `passages[i]`; a passage's own index is what its markers say.
+    `sources[i]` describes `passages[i]`; a passage's own index is what its markers say. Where a
+    passage was merged from several chunks, `locate` says which one holds an offset of its text.
     """
 
     passages: Sequence[Passage]
     sources: Sequence[Source]
+    locate: Callable[[int, int], Source] | None = None
     text: str = ""
     citations: list[CitationData] = field(default_factory=list)
 
@@ -63,6 +65,8 @@ class CitedAnswer:
         self.text += marker
         yield Token(text=marker)
         sentence = supporting_sentence(self._claim, passage)
+        if sentence and self.locate:
+            source = self.locate(index, sentence.start)
         is_new = all(citation.index != index for citation in self.citations)
         citation = CitationData(
             index=index,

@@ -1,6 +1,6 @@
 """Finding the passages that answer a question: analyse, retrieve, rerank, build the context."""
 
-from retrieval.search.context import build_context, holds_answer
+from retrieval.search.context import build_context, diversify, holds_answer
 from retrieval.search.describing import metadata_of
 from retrieval.search.hits import Hit, passage, passages
 from retrieval.search.query import analyse
@@ -17,6 +17,7 @@ __all__ = [
     "SearchSettingsError",
     "analyse",
     "build_context",
+    "diversify",
     "holds_answer",
     "metadata_of",
     "passage",

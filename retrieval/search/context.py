@@ -2,40 +2,73 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
+from uuid import UUID
 
 from django.conf import settings
 
 from retrieval import backends
 from retrieval.search.hits import REMEMBERED, Hit
+from retrieval.search.neighbours import merge
 from retrieval.text.terms import units
 
 # Windows of one text that share all but this part of their words are the same passage.
 SHIFT = 0.1
+# What a passage counts for beside one more of the same document.
+DECAY = 0.9
 
 
 def build_context(
     hits: Iterable[Hit], budget_tokens: int, count_tokens: Callable[[str], int]
 ) -> list[Hit]:
-    """Return the hits that go into the prompt, in order; the first is passage number 1.
+    """Return the passages that go into the prompt, best first; the first is number 1.
 
-    What says the same as a better hit is dropped, and what does not fit into `budget_tokens`
-    beside better hits; the best hit is kept in any case.
+    What says the same as a better hit is a repeat of that one. What does not fit into
+    `budget_tokens` beside better hits is left out; the best hit is kept in any case. Neighbours
+    are merged.
     """
     chosen: list[Hit] = []
     texts: list[Words] = []
     left = budget_tokens
     for hit in hits:
         text = words_of(hit.text)
+        known = next((n for n, other in enumerate(texts) if same(text, other)), None)
+        if known is not None:
+            chosen[known] = replace(chosen[known], repeats=(*chosen[known].repeats, hit))
+            continue
         tokens = count_tokens(f"{hit.title}\n{hit.heading}\n{hit.text}")
-        if (chosen and tokens > left) or any(same(text, other) for other in texts):
+        if chosen and tokens > left:
             continue
         left -= tokens
         chosen.append(hit)
         texts.append(text)
-    return chosen
+    return merge(chosen)
+
+
+def diversify(hits: Sequence[Hit], limit: int) -> list[Hit]:
+    """Return `limit` of the hits, in their order, from several documents where that costs little.
+
+    Each further passage of a document counts for a tenth less than the one before it: a document
+    fills everything only if its passages are that much more relevant. Hits that were not reranked
+    have no relevance to compare; then these are the first ones.
+    """
+    if any("reranked" not in hit.scores for hit in hits):
+        return list(hits[:limit])
+    left = list(hits)
+    chosen: set[UUID] = set()
+    passages: Counter[UUID] = Counter()
+    while left and len(chosen) < limit:
+        best = max(
+            left, key=lambda hit: hit.scores["reranked"] * DECAY ** passages[hit.document_id]
+        )
+        left.remove(best)
+        chosen.add(best.id)
+        passages[best.document_id] += 1
+    return [hit for hit in hits if hit.id in chosen]
 
 
 class Words(NamedTuple):

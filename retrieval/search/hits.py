@@ -14,12 +14,22 @@ from retrieval.text import sentences
 REMEMBERED = 1000
 
 
+@dataclass(frozen=True)
+class Place:
+    """Where a chunk stands: [start, end) are code points of its version's text."""
+
+    version_id: UUID
+    ordinal: int
+    start: int
+    end: int
+
+
 @dataclass(frozen=True, eq=False)
 class Hit:
     """A chunk that was found, with what is said of its document.
 
-    `scores` are by stage, high is good: `vector` (cosine similarity), `fulltext` (BM25), `fused`,
-    `reranked`.
+    `scores` are by stage, high is good: `vector` (cosine similarity, whatever found it),
+    `nearness` (the negative distance, by another measure), `fulltext` (BM25), `fused`, `reranked`.
     """
 
     id: UUID
@@ -30,6 +40,22 @@ class Hit:
     document_id: UUID
     title: str
     scores: dict[str, float]
+    place: Place | None = None
+    parts: tuple[tuple[int, Hit], ...] = ()
+    """The chunks it was merged from, each with where it begins in `text`."""
+    repeats: tuple[Hit, ...] = ()
+    """Chunks that say the same in other places."""
+
+    @property
+    def chunks(self) -> list[Hit]:
+        """Every chunk this stands for: itself or its parts, and their repeats."""
+        own = [part for _, part in self.parts] or [self]
+        return [*own, *(repeat for hit in own for repeat in hit.repeats)]
+
+    def part_at(self, offset: int) -> Hit:
+        """Return the chunk that holds a place of `text`."""
+        starting = [part for start, part in self.parts if start <= offset]
+        return starting[-1] if starting else self
 
     @property
     def heading(self) -> str:

@@ -79,3 +79,17 @@ def test_numbers_without_a_passage_are_removed_and_counted() -> None:
 
 def test_markers_are_left_out_of_what_goes_into_the_next_prompt() -> None:
     assert without_markers("High [1][2]. Wide.") == "High . Wide."
+
+
+def test_a_citation_of_merged_chunks_is_of_the_one_that_holds_the_sentence() -> None:
+    """Its page and its chunk are those that are opened."""
+    parts = {0: cited(TOWER).sources[0], 39: cited(TOWER, RIVER).sources[1]}
+    answer = cited(TOWER)
+    answer.locate = lambda index, offset: parts[max(start for start in parts if start <= offset)]
+    (citation,) = [
+        frame
+        for frame in frames_of(answer, "Anna Berg built it in 1931 [1].")
+        if isinstance(frame, Citation)
+    ]
+    assert (citation.index, citation.source_id, citation.page) == (1, "chunk-2", 2)
+    assert citation.quote == "Anna Berg built it in 1931."

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Protocol
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 from django.contrib.auth.models import User
@@ -16,10 +17,12 @@ from retrieval.models import (
     Document,
     DocumentVersion,
     EmbeddingSpace,
+    SpaceState,
     Stage,
 )
-from retrieval.search import Hit, Scope, term_statistics
+from retrieval.search import Hit, Scope, term_statistics, vector
 from retrieval.search import scope as scope_module
+from retrieval.search.hits import Place
 from retrieval.text import fulltext
 from tests.fakes import HashEmbedder
 
@@ -41,10 +44,17 @@ def make_hit(
     return Hit(uuid4(), text, heading_path, None, "en", uuid4(), title, scores)
 
 
+def make_chunk(version: UUID, ordinal: int, start: int, text: str, **scores: float) -> Hit:
+    """Return a hit that stands at a place of a document's version."""
+    place = Place(version, ordinal, start, start + len(text))
+    return replace(make_hit(text), scores=scores, document_id=version, place=place)
+
+
 @pytest.fixture(autouse=True)
 def _fresh_statistics() -> None:
     term_statistics.forget()
     scope_module.forget()
+    vector.forget()
 
 
 @pytest.fixture
@@ -106,7 +116,9 @@ def add_version(
     document.current_version = version
     document.save()
     space, _ = EmbeddingSpace.objects.get_or_create(
-        model=embedder.model, dimensions=embedder.dimensions
+        model=embedder.model,
+        dimensions=embedder.dimensions,
+        defaults={"backend": "tests.fakes.HashEmbedder", "state": SpaceState.ACTIVE},
     )
     chunks = Chunk.objects.bulk_create(
         Chunk(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from uuid import uuid4
+
 import pytest
 from pytest_django import Settings
 
-from retrieval.search import Hit, build_context, holds_answer, passages
+from retrieval.search import Hit, build_context, diversify, holds_answer, passages
 from retrieval.search.context import same, words_of
-from tests.retrieval.search.conftest import make_hit
+from tests.retrieval.search.conftest import make_chunk, make_hit
 
 
 class CautiousReranker:
@@ -46,6 +48,46 @@ def test_same_text_is_dropped() -> None:
         "Zürich is old, indeed.",
         "Bern",
     ]
+
+
+def test_same_text_in_two_documents_is_one_passage_of_both() -> None:
+    first, second = hit("Zürich is old.", title="A"), hit("Zurich is old", title="B")
+    (passage,) = build_context([first, second], 100, count_words)
+    assert [chunk.title for chunk in passage.chunks] == ["A", "B"]
+
+
+def test_neighbours_are_merged_with_their_repeats() -> None:
+    version, other = uuid4(), uuid4()
+    chosen = build_context(
+        [
+            make_chunk(version, 1, 0, "The oil is changed yearly."),
+            make_chunk(other, 7, 0, "The oil is changed yearly."),
+            make_chunk(version, 2, 26, " Water is not."),
+        ],
+        100,
+        count_words,
+    )
+    assert [passage.text for passage in chosen] == ["The oil is changed yearly. Water is not."]
+    assert [chunk.document_id for chunk in chosen[0].chunks] == [version, version, other]
+
+
+def test_one_document_does_not_fill_everything() -> None:
+    """Another one's passage of nearly the same relevance takes a place; the order stays."""
+    version = uuid4()
+    many = [make_chunk(version, 2 * n, 9 * n, f"text {n}", reranked=0.9) for n in range(4)]
+    other = hit("other", reranked=0.8)
+    assert diversify([*many, other], 3) == [*many[:2], other]
+
+
+def test_a_document_that_deserves_it_fills_everything() -> None:
+    version = uuid4()
+    many = [make_chunk(version, 2 * n, 9 * n, f"text {n}", reranked=0.9) for n in range(4)]
+    assert diversify([*many, hit("other", reranked=0.3)], 4) == many
+
+
+def test_what_has_no_relevance_keeps_its_order() -> None:
+    hits = [hit("a", fused=0.1), hit("b", fused=2.0), hit("c", fused=1.0)]
+    assert diversify(hits, 2) == hits[:2]
 
 
 def test_part_of_a_better_hit_is_dropped() -> None:
