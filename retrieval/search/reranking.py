@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from retrieval import backends
+from retrieval.search import operators
 from retrieval.search.hits import passages
 
 if TYPE_CHECKING:
@@ -22,5 +23,6 @@ async def rerank(query: Query, hits: list[Hit], settings: SearchSettings) -> lis
     wanted = min(settings.limit, settings.top_n)
     if reranker is None or not hits:
         return hits[:wanted]
+    query = operators.plain(query, settings)
     ranked = await reranker.rerank(query, passages(hits), wanted)
     return [hits[each.position].scored("reranked", each.relevance_score) for each in ranked]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from retrieval.backends.base import BackendError, Query
-from retrieval.search import candidates, fulltext, fusion, vector
+from retrieval.search import candidates, fulltext, fusion, operators, vector
 from retrieval.search.candidates import Words
 from retrieval.search.scope import narrow
 
@@ -36,7 +36,9 @@ async def retrieve(
 
     Raises BackendError if the query could not be embedded and full text is not searched, too.
     """
-    scope = replace(scope, filter=settings.filters)
+    query, scope = await operators.apply(query, replace(scope, filter=settings.filters), settings)
+    if not query.text:
+        return Retrieved([])
     meaning, (scope, by_words) = await asyncio.gather(
         _embed(query, settings, passages), _search_words(query, scope, settings)
     )

@@ -46,8 +46,9 @@ class Scope:
     """Whose question it is, and the collections it is asked of; None is all that user may see.
 
     `filter` keeps some of the documents; `words` and `without` are tsqueries that a chunk must
-    match, or must not. `narrow` adds `versions`, those that all of it leaves, where they are few,
-    and `few`: so few chunks are in scope that each is compared.
+    match, or must not, as `operators.apply` reads them from a question. `narrow` adds `versions`,
+    those that all of it leaves, where they are few, and `few`: so few chunks are in scope that
+    each is compared.
     """
 
     user: User | AnonymousUser
@@ -55,6 +56,7 @@ class Scope:
     filter: Filter | None = None
     words: str = ""
     without: str = ""
+    operators_read: bool = False
     versions: tuple[UUID, ...] | None = None
     few: bool = False
 
@@ -81,7 +83,7 @@ class Scope:
             condition = _both(condition, Statement("chunk.fulltext @@ %s::tsquery", [self.words]))
         if self.without:
             condition = _both(
-                condition, Statement("NOT chunk.fulltext @@ %s::tsquery", [self.without])
+                condition, Statement("(chunk.fulltext @@ %s::tsquery) IS NOT TRUE", [self.without])
             )
         return condition
 

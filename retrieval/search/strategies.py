@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from retrieval.backends.base import BackendError, ChatMessage, Query
 from retrieval.backends.completion import complete, writes
+from retrieval.search import operators
 from retrieval.search.query import analyse
 from retrieval.search.retrieve import Retrieved, retrieve
 
@@ -101,6 +102,7 @@ async def retrieve_with(
 
     Raises BackendError as `retrieve` does.
     """
+    query, scope = await operators.apply(query, scope, settings)
     if not written:
         return await retrieve(query, scope, settings)
     if settings.search_strategy == "hyde":

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from retrieval.text.terms import index_terms, query_terms
+from retrieval.text.terms import index_terms, is_unspaced, query_terms, stems, words
 
 # Positions above this are not kept apart by PostgreSQL.
 MAX_POSITION = 16_383
@@ -38,6 +38,28 @@ def variants(text: str, languages: Iterable[str]) -> list[tuple[str, ...]]:
     return list(
         dict.fromkeys(tuple(dict.fromkeys(forms)) for forms in zip(*by_language, strict=True))
     )
+
+
+def phrase(text: str, languages: Iterable[str]) -> str:
+    """Return a tsquery that matches what has the words of `text` in a row, or "" if it has none.
+
+    Words are compared by their stems, in the documents' languages; a run of a script that is
+    written without spaces is looked for wherever it stands.
+    """
+    forms = (_in_a_row(text, language) for language in sorted({*languages, ""}))
+    found = " | ".join(dict.fromkeys(form for form in forms if form))
+    return f"({found})" if found else ""
+
+
+def _in_a_row(text: str, language: str) -> str:
+    rows: list[list[str]] = [[]]
+    for word in words(text):
+        if is_unspaced(word):
+            # Behind its characters a run has its pairs, of which there may be more.
+            rows += [[*word], []]
+        else:
+            rows[-1] += stems([word], language, singles=True)
+    return " & ".join(f"({' <-> '.join(quote(term) for term in row)})" for row in rows if row)
 
 
 def any_of(terms: Iterable[str]) -> str:

@@ -52,6 +52,11 @@ def units(text: str) -> list[str]:
     return [unit for word in words(text) for unit in (word if _unspaced.match(word) else (word,))]
 
 
+def is_unspaced(word: str) -> bool:
+    """Return whether a word is a run of a script written without spaces."""
+    return _unspaced.match(word) is not None
+
+
 def index_terms(text: str, language: str) -> list[str]:
     """Return what a document's text is found by: stems, and characters in ones and twos."""
     return stems(words(text), language, singles=True)
