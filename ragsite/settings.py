@@ -181,11 +181,15 @@ EXTRACTION_MEMORY_BYTES = env.int("EXTRACTION_MEMORY_BYTES", default=2 * 2**30)
 
 # Which embedder, reranker and generator: by EMBEDDER, RERANKER, GENERATOR … or spelt out here.
 RAG_BACKENDS = backends.from_environment(env)
+# Every embedder: documents may still be embedded by another one than the chosen one.
+EMBEDDERS = backends.embedders(env)
 
 # Best relevance below which the documents do not hold the answer; the reranker's own when unset.
 ANSWER_THRESHOLD = env.float("ANSWER_THRESHOLD", default=None)
 # Tokens of passages that go into a prompt.
 CONTEXT_TOKENS = env.int("CONTEXT_TOKENS", default=3000)
+# The file `tokenizer.json` of the generator's model, which these are counted by.
+CHAT_TOKENIZER = env.str("CHAT_TOKENIZER", default="")
 
 # Search for what is being typed, before it is asked.
 PREFETCH = env.bool("PREFETCH", default=True)

@@ -13,7 +13,8 @@ from django.utils.translation import gettext
 from chat.answering.preparing import Prepared, prepare
 from chat.answering.question import Clock, Question
 from chat.frames import Frame, Source, Status, Usage, WarningFrame
-from retrieval import backends, search
+from retrieval import search
+from retrieval.backends import tokens
 from retrieval.backends.base import BackendError, Query
 from retrieval.search import strategies
 
@@ -22,6 +23,8 @@ logger = logging.getLogger(__name__)
 SNIPPET_CHARS = 300
 # Passages that are shown and stored as found, whether they are in the prompt or not.
 RESULTS = 20
+# Ranked passages beside those that are wanted, for the sake of several documents.
+SPARE = 2
 
 
 @dataclass(frozen=True)
@@ -68,23 +71,27 @@ async def find(question: Question, clock: Clock) -> AsyncGenerator[Frame | Findi
             counts={"candidates": len(hits)},
         )
         try:
-            hits = await search.rerank(query, found.hits, question.settings)
+            hits = await search.rerank(query, found.hits, question.settings, SPARE)
         except BackendError as error:
             logger.warning("Not reranked: %s", error.message)
             yield WarningFrame(code="rerank_failed", message=unranked_message())
             hits = hits[: question.settings.top_n]
-    finding = finding_of(query, hits, found.hits)
+    limit = min(question.settings.limit, question.settings.top_n)
+    finding = finding_of(query, hits, found.hits, limit)
     yield replace(finding, told=tuple(told), usage=prepared.usage)
 
 
-def finding_of(query: Query, ranked: Sequence[search.Hit], found: Sequence[search.Hit]) -> Finding:
-    """Return what goes into the prompt, and what is shown as found."""
-    holds_answer = search.holds_answer(ranked)
-    count_tokens = backends.embedder().count_tokens
+def finding_of(
+    query: Query, ranked: Sequence[search.Hit], found: Sequence[search.Hit], limit: int
+) -> Finding:
+    """Return what goes into the prompt, of `limit` passages, and what is shown as found."""
+    chosen = search.diversify(ranked, limit)
     context = (
-        search.build_context(ranked, settings.CONTEXT_TOKENS, count_tokens) if holds_answer else ()
+        search.build_context(chosen, settings.CONTEXT_TOKENS, tokens.count)
+        if search.holds_answer(ranked)
+        else ()
     )
-    numbers = {hit.id: number for number, hit in enumerate(context, 1)}
+    numbers = {chunk.id: number for number, hit in enumerate(context, 1) for chunk in hit.chunks}
     best = {hit.id for hit in ranked}
     shown = [*ranked, *(hit for hit in found if hit.id not in best)][:RESULTS]
     return Finding(

@@ -77,7 +77,11 @@ async def generate(
     """Yield the generator's answer as frames, with its citations."""
     context = finding.context
     passages = search.passages(context)
-    cited = CitedAnswer(passages, [show(source_of(hit, n)) for n, hit in enumerate(context, 1)])
+    cited = CitedAnswer(
+        passages,
+        [show(source_of(hit, n)) for n, hit in enumerate(context, 1)],
+        lambda n, offset: show(source_of(context[n - 1].part_at(offset), n)),
+    )
     request = GenerationRequest(
         messages=build_messages(question.text, passages, question.history, question.instructions),
         question=finding.query,

@@ -14,15 +14,21 @@ if TYPE_CHECKING:
     from retrieval.search.settings import SearchSettings
 
 
-async def rerank(query: Query, hits: list[Hit], settings: SearchSettings) -> list[Hit]:
+async def rerank(
+    query: Query, hits: list[Hit], settings: SearchSettings, spare: int = 0
+) -> list[Hit]:
     """Return the best `top_n` of the hits, at most `limit`, with the score `reranked`.
 
-    Without a reranker the order stays. Raises BackendError if the reranker fails.
+    They begin at `offset`, and `spare` more are returned to choose among. Without a reranker the
+    order stays. Raises BackendError if the reranker fails.
     """
     reranker = backends.reranker() if settings.rerank else None
-    wanted = min(settings.limit, settings.top_n)
+    end = settings.offset + min(settings.limit, settings.top_n) + spare
     if reranker is None or not hits:
-        return hits[:wanted]
+        return hits[settings.offset : end]
     query = operators.plain(query, settings)
-    ranked = await reranker.rerank(query, passages(hits), wanted)
-    return [hits[each.position].scored("reranked", each.relevance_score) for each in ranked]
+    ranked = await reranker.rerank(query, passages(hits), end)
+    return [
+        hits[each.position].scored("reranked", each.relevance_score)
+        for each in ranked[settings.offset :]
+    ]
