@@ -15,7 +15,8 @@ from django.test import Client
 from psycopg import sql
 
 from chat.models import Assistant
-from retrieval.ingestion.spaces import build_index, current_space
+from retrieval.ingestion.indexes import build_index
+from retrieval.ingestion.spaces import current_space
 from retrieval.models import (
     Chunk,
     ChunkEmbedding,
@@ -75,15 +76,18 @@ def load(chunks: int) -> Loaded:
     )
 
 
-def load_document(
+def load_document(  # noqa: PLR0913, PLR0917 - all that a document has
     collection: Collection,
     space: EmbeddingSpace,
     title: str,
     texts: list[str],
     vectors: list[np.ndarray[Any, Any]],
+    metadata: dict[str, Any] | None = None,
 ) -> None:
     """Store one document as ingestion leaves it, ready to be searched."""
-    document = Document.objects.create(collection=collection, name=f"{title}.txt", title=title)
+    document = Document.objects.create(
+        collection=collection, name=f"{title}.txt", title=title, metadata=metadata or {}
+    )
     version = DocumentVersion.objects.create(
         document=document,
         number=1,

@@ -59,6 +59,25 @@ def from_environment(env: environ.Env) -> dict[str, dict[str, Any]]:
     }
 
 
+def embedders(env: environ.Env) -> dict[str, dict[str, Any]]:
+    """Return an entry for every embedder there is, whichever is chosen.
+
+    Documents may still be embedded by another one than the chosen one, or be about to be.
+    """
+    chosen = choose(env, "EMBEDDER", "onnx")
+    entries = {name: backend(env, "EMBEDDER", name) for name in ALLOWED["EMBEDDER"]}
+    for name, entry in entries.items():
+        if name not in (chosen, "onnx"):  # what the environment says is about the chosen one
+            entry["OPTIONS"] |= {
+                "model": MODELS["EMBEDDER", name],
+                "dimensions": 0,
+                "max_tokens": 0,
+                "query_prefix": None,
+                "passage_prefix": None,
+            }
+    return entries
+
+
 def choose(env: environ.Env, variable: str, default: str) -> str:
     """Return what `variable` says, or the default if it says nothing."""
     chosen = env.str(variable, default="").strip().lower() or default
@@ -94,6 +113,8 @@ def backend(env: environ.Env, variable: str, chosen: str) -> dict[str, Any]:
     if variable == "EMBEDDER" and chosen in ("openai", "cohere"):
         options["dimensions"] = env.int("EMBEDDING_DIMENSIONS", default=0)
         options["max_tokens"] = env.int("EMBEDDING_MAX_TOKENS", default=0)
+        options["query_prefix"] = env.str("EMBEDDING_QUERY_PREFIX", default=None)
+        options["passage_prefix"] = env.str("EMBEDDING_PASSAGE_PREFIX", default=None)
     return {"BACKEND": CLASSES.get((variable, chosen)), "OPTIONS": options}
 
 

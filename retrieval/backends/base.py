@@ -131,6 +131,21 @@ class Delta:
     completion_tokens: int = 0
 
 
+@dataclass(frozen=True)
+class EmbedderSpec:
+    """What an embedding space says of the embedder that made its vectors.
+
+    `options` is JSON of what the class at the dotted path `backend` is made with, but for keys.
+    """
+
+    model: str
+    dimensions: int
+    query_prefix: str = ""
+    passage_prefix: str = ""
+    backend: str = ""
+    options: str = "{}"
+
+
 @runtime_checkable
 class Embedder(Protocol):
     """Turns texts into vectors of one space."""

@@ -12,9 +12,10 @@ from django.utils import timezone
 from retrieval import backends
 from retrieval.evaluation.datasets import Dataset, SetDocument
 from retrieval.ingestion.chunking import embedded_text
+from retrieval.ingestion.indexes import build_index
 from retrieval.ingestion.pipeline import chunks_of
 from retrieval.ingestion.reading import read
-from retrieval.ingestion.spaces import build_index, current_space
+from retrieval.ingestion.spaces import current_space
 from retrieval.models import Chunk, ChunkEmbedding, Collection, Document, DocumentVersion, Stage
 from retrieval.text.language import normalise
 

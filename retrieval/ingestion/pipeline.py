@@ -13,17 +13,18 @@ from typing import TYPE_CHECKING
 from django.db import transaction
 from django.utils import timezone
 
-from retrieval import backends
+from retrieval.backends.base import BackendError
 from retrieval.database import in_thread
+from retrieval.ingestion import spaces
 from retrieval.ingestion.chunking import passages
 from retrieval.ingestion.embedding import embed_missing
 from retrieval.ingestion.errors import ExtractionError
 from retrieval.ingestion.extraction import extract
 from retrieval.ingestion.metadata import of_file_itself
-from retrieval.ingestion.spaces import current_space
 from retrieval.models import (
     Chunk,
     ChunkEmbedding,
+    ChunkQuerySet,
     Document,
     DocumentVersion,
     EmbeddingSpace,
@@ -76,17 +77,33 @@ async def ingest(version_id: uuid.UUID) -> EmbeddingSpace | None:
 
 
 async def _embed(version: DocumentVersion) -> EmbeddingSpace:
-    space = await in_thread(current_space)
-    chunks = Chunk.objects.filter(version=version)
-    await in_thread(_count_embedded, version, space)
+    """Embed a version in every space that is searched or filled, and let it be searched."""
 
     async def progress(count: int) -> None:
         version.embedded_count += count
         await in_thread(_save, version, "embedded_count")
 
-    await embed_missing(chunks, space, progress)
-    await in_thread(_finish, version)
-    return space
+    chunks = Chunk.objects.filter(version=version)
+    while True:
+        space, *filling = await in_thread(spaces.targets)
+        await in_thread(_count_embedded, version, space)
+        await embed_missing(chunks, space, progress)
+        for other in filling:
+            await _embed_ahead(chunks, other)
+        if await in_thread(_finish, version, space):
+            return space
+
+
+async def _embed_ahead(chunks: ChunkQuerySet, space: EmbeddingSpace) -> None:
+    """Embed in a space that is being filled; what fails here is left to its filling."""
+
+    async def ignore(count: int) -> None:
+        pass
+
+    try:
+        await embed_missing(chunks, space, ignore)
+    except BackendError as error:
+        logger.warning("Not embedded for %s yet: %s", space, error.message)
 
 
 def fail(version_id: uuid.UUID, code: str, message: str) -> None:
@@ -155,13 +172,13 @@ def _chunk(version: DocumentVersion) -> None:
 
 def chunks_of(version: DocumentVersion) -> Iterator[Chunk]:
     """Yield the chunks of a version's text, in order, not saved yet."""
-    embedder = backends.embedder()
+    embedders = [spaces.embedder_of(space) for space in spaces.targets()]
     title = version.title or version.document.title
     found = passages(
         version.text,
         version.page_starts,
-        count_tokens=embedder.count_tokens,
-        window=embedder.max_tokens,
+        count_tokens=lambda text: max(embedder.count_tokens(text) for embedder in embedders),
+        window=min(embedder.max_tokens for embedder in embedders),
     )
     for ordinal, passage in enumerate(found):
         yield Chunk(
@@ -190,9 +207,14 @@ def _count_embedded(version: DocumentVersion, space: EmbeddingSpace) -> None:
     _save(version, "embedded_count", "error_code", "error_message")
 
 
-def _finish(version: DocumentVersion) -> None:
-    """Make the version ready and, in the same transaction, the one that is searched."""
-    with transaction.atomic():
+def _finish(version: DocumentVersion, space: EmbeddingSpace) -> bool:
+    """Make the version ready and, in the same transaction, the one that is searched.
+
+    Not if another space than the one it was embedded in is searched by now; return whether it is.
+    """
+    with spaces.locked(shared=True):
+        if spaces.current_space() != space:
+            return False
         document = (
             Document.objects.select_for_update(of=("self",))
             .select_related("current_version")
@@ -209,6 +231,7 @@ def _finish(version: DocumentVersion) -> None:
             document.current_version = version
             document.title = version.title or title_of(document.name)
             document.save(update_fields=["current_version", "title"])
+    return True
 
 
 def title_of(name: str) -> str:

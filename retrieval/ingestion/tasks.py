@@ -12,12 +12,12 @@ from django.db import InterfaceError, OperationalError, transaction
 from procrastinate import BaseRetryStrategy, JobContext, RetryDecision
 from procrastinate.contrib.django import app
 from procrastinate.exceptions import AlreadyEnqueued, JobAborted
+from procrastinate.jobs import JobDeferrer
 
 from retrieval.backends.base import BackendError
 from retrieval.database import in_thread
-from retrieval.ingestion import pipeline, spaces
-from retrieval.ingestion.embedding import embed_missing
-from retrieval.models import Chunk, DocumentVersion, EmbeddingSpace
+from retrieval.ingestion import filling, indexes, pipeline, spaces
+from retrieval.models import DocumentVersion, EmbeddingSpace, SpaceState
 
 if TYPE_CHECKING:
     from procrastinate.jobs import Job
@@ -79,20 +79,52 @@ async def build_index(space_id: int) -> None:
     """Build a space's vector index."""
     space = await EmbeddingSpace.objects.filter(pk=space_id).afirst()
     if space is not None:
-        await in_thread(spaces.build_index, space)
+        await in_thread(indexes.build_index, space)
 
 
-@app.task(name="retrieval.fill_space", queue=QUEUE, retry=Retry())
-async def fill_space() -> None:
-    """Embed what is searched but was embedded by another model only."""
+@app.task(name="retrieval.fill_space", queue=QUEUE, retry=Retry(), pass_context=True)
+async def fill_space(context: JobContext, space_id: int | None = None) -> None:
+    """Fill a space for a while, and switch to it when it is complete.
 
-    async def progress(count: int) -> None:
-        logger.info("Embedded %d more chunks with the configured model", count)
+    A long filling is many short jobs of low priority: documents that were uploaded come between.
+    """
+    space = await EmbeddingSpace.objects.filter(state=SpaceState.FILLING, pk=space_id or 0).afirst()
+    if space is None:
+        return
+    try:
+        complete = await filling.fill(space)
+    except BackendError as error:
+        if error.retryable and context.job.attempts < MAX_ATTEMPTS:
+            await in_thread(spaces.note_error, space, f"{error.message} Trying again.")
+            raise
+        await in_thread(spaces.fail, space, error.message)
+    else:
+        if not complete:
+            await defer_filling(space)
 
-    space = await in_thread(spaces.current_space)
-    await embed_missing(Chunk.objects.filter(version__current_of__isnull=False), space, progress)
-    if not space.indexed:
-        await defer_index(space)
+
+async def defer_filling(space: EmbeddingSpace) -> None:
+    """Queue the filling of a space, once."""
+    with suppress(AlreadyEnqueued):
+        await _filling(space).defer_async(space_id=space.pk)
+
+
+def begin_filling(space: EmbeddingSpace) -> bool:
+    """Let a space be filled and then searched; return whether it is searched already.
+
+    Raises SpaceError, BackendError.
+    """
+    with transaction.atomic():
+        if spaces.begin(space):
+            return True
+        with suppress(AlreadyEnqueued), transaction.atomic():
+            _filling(space).defer(space_id=space.pk)
+    return False
+
+
+def _filling(space: EmbeddingSpace) -> JobDeferrer:
+    lock = f"fill:{space.pk}"
+    return fill_space.configure(queueing_lock=lock, lock=lock, priority=-10)
 
 
 async def defer_index(space: EmbeddingSpace) -> None:

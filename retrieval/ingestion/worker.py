@@ -16,12 +16,14 @@ from procrastinate import App
 from procrastinate.contrib.django import app
 from procrastinate.contrib.django.django_connector import DjangoConnector
 from procrastinate.contrib.django.models import ProcrastinateJob, ProcrastinateWorker
-from procrastinate.exceptions import AlreadyEnqueued, ConnectorException
+from procrastinate.exceptions import ConnectorException
 
+from retrieval.backends.base import BackendError
 from retrieval.database import in_thread
+from retrieval.ingestion import spaces
 from retrieval.ingestion.pipeline import ENDED
-from retrieval.ingestion.tasks import QUEUE, defer_ingestion, fill_space, ingest_version
-from retrieval.models import DocumentVersion
+from retrieval.ingestion.tasks import QUEUE, defer_filling, defer_ingestion, ingest_version
+from retrieval.models import DocumentVersion, EmbeddingSpace, SpaceState
 
 logger = logging.getLogger(__name__)
 
@@ -41,7 +43,7 @@ async def work(stop: asyncio.Event, *, concurrency: int = 2) -> None:
         try:
             await in_thread(requeue_lost)
             async with _worker_app() as worker_app:
-                await _fill(worker_app)
+                await fill_spaces()
                 await _work_until(stop, worker_app, concurrency)
             pause = 1
         except (DatabaseError, psycopg.Error, ConnectorException) as error:
@@ -88,12 +90,17 @@ async def _worker_app() -> AsyncIterator[App]:
             yield worker_app
 
 
-async def _fill(worker_app: App) -> None:
-    """Embed with the configured model what only another one has embedded."""
-    with suppress(AlreadyEnqueued):
-        await fill_space.configure(
-            queueing_lock=fill_space.name, lock=fill_space.name, priority=-10
-        ).defer_async()
+async def fill_spaces() -> None:
+    """Go on filling, and begin to if the settings name another embedding model than before."""
+    try:
+        begun = await in_thread(spaces.notice_configured)
+    except (BackendError, spaces.SpaceError) as error:
+        logger.error("The embedding model of the settings is not used: %s", error)  # noqa: TRY400
+    else:
+        if begun is not None:
+            logger.info("Embedding the documents by %s", begun)
+    async for space in EmbeddingSpace.objects.filter(state=SpaceState.FILLING):
+        await defer_filling(space)
 
 
 async def _work_until(stop: asyncio.Event, worker_app: App, concurrency: int) -> None:

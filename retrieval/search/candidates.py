@@ -11,6 +11,7 @@ from uuid import UUID
 
 from retrieval.connections import Row
 from retrieval.database import Statement, fetch
+from retrieval.measures import COSINE, MEASURES
 from retrieval.search import fulltext, vector
 from retrieval.search.fulltext import WeightedWords
 from retrieval.search.hits import Hit
@@ -38,44 +39,53 @@ async def load(
     """Return the `top_k` nearest chunks in scope and those that hold the words, in any order.
 
     One statement: the nearest are found, scored and read on one way to the database. Raises
-    DatabaseError.
+    DatabaseError, and SearchSettingsError if there is no index for the measure and too much to
+    compare.
     """
     if meaning is None and (words is None or not words.scores):
         return []
     nearest = Statement("SELECT NULL::uuid AS id")
-    near = Statement("NULL")
-    joined = ""
+    near, measured = Statement("NULL"), Statement("NULL")
+    joined, configuration = "", None
     if meaning is not None:
-        nearest = vector.nearest(meaning, scope, settings.top_k)
-        near = Statement(f"1 - {meaning.space.distance}", [vector.text_of(meaning.vector)])
+        measure, space = MEASURES[settings.chunk_settings.index_measure], meaning.space
+        exact = await vector.must_compare(space, scope, measure)
+        nearest = vector.nearest(meaning, scope, settings.top_k, measure, exact=exact)
+        asked = vector.text_of(meaning.vector)
+        near = Statement(f"1 - {space.cosine_distance}", [asked])
+        if measure is not COSINE and not measure.binary:
+            measured = Statement(f"-{space.distance(measure)}", [asked])
         joined = (
-            f" LEFT JOIN {vector.EMBEDDING}"
-            f" ON embedding.chunk_id = chunk.id AND {meaning.space.of_space}"
+            f" LEFT JOIN {vector.EMBEDDING} ON embedding.chunk_id = chunk.id AND {space.of_space}"
         )
+        configuration = vector.configuration(settings, space, measure)
     known = words.scores if words else {}
     rank = fulltext.bm25(words.weighted) if words else Statement("0")
     condition, visible = scope.condition
     rows = await fetch(
         f"WITH nearest AS MATERIALIZED ({nearest.sql}),"
         " found AS (SELECT id FROM nearest UNION SELECT unnest(%s::uuid[]))"
-        f" SELECT {FIELDS}, {near.sql}, CASE WHEN chunk.id <> ALL(%s) THEN {rank.sql} END"
+        f" SELECT {FIELDS}, {near.sql}, {measured.sql},"
+        f" CASE WHEN chunk.id <> ALL(%s) THEN {rank.sql} END"
         f" FROM found JOIN ({SEARCHED}) ON chunk.id = found.id{joined} WHERE {condition}",
         [
             *nearest.params,
             list(known),
-            *(*near.params, list(known), *rank.params, *visible),
+            *(*near.params, *measured.params, list(known), *rank.params, *visible),
         ],
-        vector.configuration(settings) if meaning else None,
+        configuration,
     )
     return [hit_of(row, known) for row in rows]
 
 
 def hit_of(row: Row, known: Mapping[UUID, float]) -> Hit:
     """Return a row as a hit, with the scores that it has; those by words may be `known`."""
-    id_, text, heading_path, page, language, document, title, similarity, rank = row
+    id_, text, heading_path, page, language, document, title, similarity, nearness, rank = row
     scores = {}
     if similarity is not None:
         scores["vector"] = similarity
+    if nearness is not None:
+        scores["nearness"] = nearness
     if by_words := known.get(id_, rank):
         scores["fulltext"] = by_words
     return Hit(id_, text, tuple(heading_path), page, language, document, title, scores)

@@ -76,10 +76,12 @@ async def _search_words(
 
 def order(hits: list[Hit], settings: SearchSettings) -> list[Hit]:
     """Return the candidates best first, with the score `fused` if two searches found them."""
-    semantic, full_text = (
+    by_measure, semantic, full_text = (
         {hit: hit.scores[stage] for hit in hits if stage in hit.scores}
-        for stage in ("vector", "fulltext")
+        for stage in ("nearness", "vector", "fulltext")
     )
+    # What was found by another measure than the cosine is in the order of that measure.
+    semantic = by_measure or semantic
     if not settings.use_hybrid_search:
         found = semantic or full_text
         return sorted(found, key=lambda hit: -found[hit])

@@ -14,39 +14,22 @@ from retrieval import backends
 from retrieval.backends.base import BackendError, Embedder, Vectors
 from retrieval.connections import CONFIGURATION
 from retrieval.database import Statement, fetch
+from retrieval.measures import COSINE, TABLE, Measure
 from retrieval.search.scope import SEARCHED, Scope
-from retrieval.search.settings import SearchSettings
+from retrieval.search.settings import SearchSettings, SearchSettingsError
+from retrieval.search.spaces import Space, active
 
 logger = logging.getLogger(__name__)
 
-# pgvector's HNSW takes more dimensions than this in half precision only.
-VECTOR_MAX_DIMENSIONS = 2000
+EMBEDDING = f"{TABLE} AS embedding"
+# Without an index every vector of the space is compared, up to so many.
+EXACT_ROWS = 20_000
+# Measures of bits tell little apart: so many times as many are found by them, and compared in full.
+BINARY_POOL = 4
+MOST_FOUND = 1000
 
-EMBEDDING = "retrieval_chunkembedding AS embedding"
-
-
-@dataclass(frozen=True)
-class Space:
-    """The embedding space a question is compared in: that of the configured embedder."""
-
-    id: int
-    dimensions: int
-
-    @property
-    def distance(self) -> str:
-        """The cosine distance of `embedding` to a parameter.
-
-        The expression, and the space's id in `of_space`, are those of the space's partial index:
-        only so does the planner use it.
-        """
-        kind = "halfvec" if self.dimensions > VECTOR_MAX_DIMENSIONS else "vector"
-        kind = f"{kind}({self.dimensions})"
-        return f"(embedding.embedding::{kind} <=> %s::{kind})"
-
-    @property
-    def of_space(self) -> str:
-        """The condition that `embedding` is of this space."""
-        return f"embedding.space_id = {self.id:d}"
+# The space that was searched last; the next question is embedded for it while it is looked up.
+_last: list[Space] = []
 
 
 @dataclass(frozen=True)
@@ -62,17 +45,45 @@ async def embed(text: str, passages: Sequence[str] = ()) -> Meaning | None:
 
     With passages that may answer it, the vector lies between the question's and theirs.
     """
-    embedder = backends.embedder()
-    if embedder.dimensions:
-        space, vector = await asyncio.gather(
-            space_of(embedder, embedder.dimensions), embedder.embed_query(text)
+    space, vector = await _embed_for_last(text)
+    if space is None:
+        return None
+    if vector is None:
+        vector = await _embed_query(space, text)
+        _last[:] = [space]
+        if space.spec is not None:
+            backends.note_searched(space.spec)
+    if passages:
+        vector = await towards(vector, passages, space.embedder)
+    return Meaning(vector, space)
+
+
+async def _embed_for_last(text: str) -> tuple[Space | None, Vectors | None]:
+    """Return the active space, and the question's vector if that is the space searched last."""
+    last = _last[0] if _last else None
+    if last is None:
+        space, vector = await active(), None
+    else:
+        found, guess = await asyncio.gather(
+            active(), _embed_query(last, text), return_exceptions=True
         )
-    else:  # a model whose size is learnt from its first answer
-        vector = await embedder.embed_query(text)
-        space = await space_of(embedder, len(vector))
-    if space and passages:
-        vector = await towards(vector, passages, embedder)
-    return Meaning(vector, space) if space else None
+        if isinstance(found, BaseException):
+            raise found
+        space, vector = found, None
+        if space is not None and (space.id, space.spec) == (last.id, last.spec):
+            if isinstance(guess, BaseException):
+                raise guess
+            vector = guess
+    return space, vector
+
+
+async def _embed_query(space: Space, text: str) -> Vectors:
+    return await space.embedder.embed_query(text)
+
+
+def forget() -> None:
+    """Look for the active space before the next question is embedded."""
+    _last.clear()
 
 
 async def towards(vector: Vectors, passages: Sequence[str], embedder: Embedder) -> Vectors:
@@ -96,30 +107,44 @@ def unit(vector: Vectors) -> Vectors:
     return vector / np.float32(max(float(np.linalg.norm(vector)), 1e-9))
 
 
-async def space_of(embedder: Embedder, dimensions: int) -> Space | None:
-    """Return an embedder's space; None before anything is embedded."""
-    rows = await fetch(
-        "SELECT id FROM retrieval_embeddingspace"
-        " WHERE model = %s AND dimensions = %s AND query_prefix = %s AND passage_prefix = %s",
-        [embedder.model, dimensions, embedder.query_prefix, embedder.passage_prefix],
-    )
-    return Space(rows[0][0], dimensions) if rows else None
-
-
-def nearest(meaning: Meaning, scope: Scope, limit: int) -> Statement:
+def nearest(
+    meaning: Meaning,
+    scope: Scope,
+    limit: int,
+    measure: Measure = COSINE,
+    *,
+    exact: bool = False,
+) -> Statement:
     """Return SQL for (id, distance) of the `limit` chunks in scope that are nearest.
 
-    They are compared one by one where few are in scope, or where the index, which passes over
-    what is not, gave up before it had found as many.
+    They are compared one by one with `exact`, where few are in scope, or where the index, which
+    passes over what is not, gave up before it had found as many. What a measure of bits found is
+    compared in full, by the cosine.
     """
+    space = meaning.space
+    if not measure.binary:
+        return _nearest(meaning, scope, limit, measure, exact=exact)
+    pool = _nearest(meaning, scope, pool_size(limit, measure), measure, exact=exact)
+    return Statement(
+        "WITH pool AS MATERIALIZED (SELECT found.id,"
+        f" {space.cosine_distance} AS distance FROM ({pool.sql}) AS found"
+        f" JOIN {EMBEDDING} ON embedding.chunk_id = found.id AND {space.of_space})"
+        f" SELECT id, distance FROM pool ORDER BY distance LIMIT {limit:d}",
+        [text_of(meaning.vector), *pool.params],
+    )
+
+
+def _nearest(
+    meaning: Meaning, scope: Scope, limit: int, measure: Measure, *, exact: bool
+) -> Statement:
     condition, params = scope.condition
     space = meaning.space
     each = (
-        f"SELECT chunk.id, {space.distance} AS distance FROM {SEARCHED}"
+        f"SELECT chunk.id, {space.distance(measure)} AS distance FROM {SEARCHED}"
         f" JOIN {EMBEDDING} ON embedding.chunk_id = chunk.id WHERE {space.of_space} AND {condition}"
     )
     values = [text_of(meaning.vector), *params]
-    if scope.few:
+    if exact or scope.few:
         return Statement(
             f"WITH compared AS MATERIALIZED ({each})"
             f" SELECT id, distance FROM compared ORDER BY distance LIMIT {limit:d}",
@@ -135,10 +160,52 @@ def nearest(meaning: Meaning, scope: Scope, limit: int) -> Statement:
     )
 
 
-def configuration(settings: SearchSettings) -> dict[str, str]:
+def pool_size(limit: int, measure: Measure) -> int:
+    """Return how many chunks are to be found by a measure for the `limit` best of them."""
+    return max(limit, min(BINARY_POOL * limit, MOST_FOUND)) if measure.binary else limit
+
+
+async def must_compare(space: Space, scope: Scope, measure: Measure) -> bool:
+    """Whether there is no index for the measure, so that each vector is compared.
+
+    Raises SearchSettingsError where that would take too long, DatabaseError.
+    """
+    if scope.few:
+        return True
+    if space.has_index(measure, "hnsw") or space.has_index(measure, "ivfflat"):
+        return False
+    ((rows,),) = await fetch(
+        f"SELECT count(*) FROM (SELECT FROM {EMBEDDING} WHERE {space.of_space}"
+        f" LIMIT {EXACT_ROWS + 1}) AS vectors"
+    )
+    if rows > EXACT_ROWS:
+        raise SearchSettingsError("chunk_settings.index_measure", _no_index(space, measure))
+    return True
+
+
+def _no_index(space: Space, measure: Measure) -> str:
+    reason = f"there is no index for {measure.name}, and more than {EXACT_ROWS:,} chunks to compare"
+    if measure.indexable(space.dimensions):
+        return f"{reason}; build it by: manage.py index --measure {measure.name}"
+    return (
+        f"{reason}; vectors of {space.dimensions:,} dimensions can be indexed for hamming_distance "
+        "and jaccard_distance only: manage.py index --measure hamming_distance"
+    )
+
+
+def configuration(
+    settings: SearchSettings, space: Space | None = None, measure: Measure = COSINE
+) -> dict[str, str]:
     """Return how the index is to be searched, where connections are not set to that anyway."""
-    ef_search = str(max(settings.chunk_settings.ef_search, min(settings.top_k, 1000)))
-    return {} if CONFIGURATION["hnsw.ef_search"] == ef_search else {"hnsw.ef_search": ef_search}
+    chosen = {}
+    found = pool_size(settings.top_k, measure)
+    ef_search = str(max(settings.chunk_settings.ef_search, min(found, MOST_FOUND)))
+    if CONFIGURATION["hnsw.ef_search"] != ef_search:
+        chosen["hnsw.ef_search"] = ef_search
+    if space is not None and space.has_index(measure, "ivfflat"):
+        chosen["ivfflat.probes"] = str(settings.chunk_settings.probes)
+        chosen["ivfflat.iterative_scan"] = "relaxed_order"
+    return chosen
 
 
 def text_of(vector: Vectors) -> str:

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from django.db import connection
 
-from retrieval.ingestion.pipeline import title_of
 from retrieval.ingestion.indexes import index_name
+from retrieval.ingestion.pipeline import title_of
 from retrieval.ingestion.uploads import Upload, retry
 from retrieval.models import Chunk, ChunkEmbedding, Document, EmbeddingSpace, Stage
 

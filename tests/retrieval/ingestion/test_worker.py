@@ -16,10 +16,9 @@ from retrieval import backends
 from retrieval.backends.base import BackendError, Vectors
 from retrieval.database import in_thread
 from retrieval.ingestion import embedding
-from retrieval.ingestion.tasks import fill_space
 from retrieval.ingestion.uploads import Upload
 from retrieval.ingestion.worker import requeue_lost, work, work_off
-from retrieval.models import Chunk, ChunkEmbedding, DocumentVersion, EmbeddingSpace, Stage
+from retrieval.models import ChunkEmbedding, DocumentVersion, Stage
 from tests.fakes import HashEmbedder
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -245,22 +244,6 @@ def test_lost_job_is_replaced(
     requeue_lost()
     for version in (lost, fine):
         assert ProcrastinateJob.objects.filter(args__version_id=str(version.pk)).count() == 1
-
-
-def test_changed_model_fills_its_space(
-    upload: Callable[[str, bytes], Upload],
-    run_worker: Callable[[], None],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """After the model was changed, what is searched is embedded with the new one too."""
-    upload("a.txt", LONG)
-    run_worker()
-    use(monkeypatch, HashEmbedder(dimensions=32))
-    fill_space.defer()
-    run_worker()
-    new = EmbeddingSpace.objects.get(dimensions=32)
-    assert new.indexed
-    assert new.embeddings.count() == Chunk.objects.count() > embedding.BATCH
 
 
 async def test_jobs_run_side_by_side(upload: Callable[[str, bytes], Upload]) -> None:

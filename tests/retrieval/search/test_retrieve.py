@@ -200,10 +200,14 @@ async def test_nothing_is_found_where_nothing_is(
 async def test_vectors_of_another_model_are_not_compared(
     add_document: AddDocument, scope: Scope
 ) -> None:
-    """Only the space of the configured embedder is searched."""
+    """A space whose own model is not to be had is not searched with another model's vectors."""
     await in_thread(add_document, "Valves are made of brass.")
     await in_thread(EmbeddingSpace.objects.update, model="another")
-    assert await texts("valves", scope, BASIC) == []
+    with pytest.raises(BackendError, match="another of the documents cannot be used"):
+        await retrieve(analyse("valves"), scope, BASIC)
+    found = await retrieve(analyse("valves"), scope, SearchSettings())
+    assert found.degraded is not None
+    assert [hit.text for hit in found.hits] == ["Valves are made of brass."]
 
 
 async def test_full_text_scores_what_only_vectors_found(

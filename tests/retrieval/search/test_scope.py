@@ -51,7 +51,13 @@ ANALYZE
 def fill(*, indexed: bool = True) -> EmbeddingSpace:
     """Store the documents, and index their vectors."""
     collection = Collection.objects.create(name="Many")
-    space = EmbeddingSpace.objects.create(model="hash", dimensions=DIMENSIONS)
+    space = EmbeddingSpace.objects.create(
+        model="hash",
+        dimensions=DIMENSIONS,
+        backend="tests.fakes.HashEmbedder",
+        options={"dimensions": DIMENSIONS},
+        state="active",
+    )
     with connection.cursor() as cursor:
         cursor.execute("SELECT setseed(0.5)")
         for statement in FILL.split(";"):
