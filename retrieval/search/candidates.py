@@ -14,14 +14,14 @@ from retrieval.database import Statement, fetch
 from retrieval.measures import COSINE, MEASURES
 from retrieval.search import fulltext, vector
 from retrieval.search.fulltext import WeightedWords
-from retrieval.search.hits import Hit
+from retrieval.search.hits import Hit, Place
 from retrieval.search.scope import SEARCHED, Scope
 from retrieval.search.settings import SearchSettings
 from retrieval.search.vector import Meaning
 
 FIELDS = (
     "chunk.id, chunk.text, chunk.heading_path, chunk.page_start, version.language, document.id,"
-    " document.title"
+    " document.title, version.id, chunk.ordinal, chunk.char_start, chunk.char_end"
 )
 
 
@@ -80,7 +80,8 @@ async def load(
 
 def hit_of(row: Row, known: Mapping[UUID, float]) -> Hit:
     """Return a row as a hit, with the scores that it has; those by words may be `known`."""
-    id_, text, heading_path, page, language, document, title, similarity, nearness, rank = row
+    id_, text, heading_path, page, language, document, title, *rest = row
+    *place, similarity, nearness, rank = rest
     scores = {}
     if similarity is not None:
         scores["vector"] = similarity
@@ -88,4 +89,6 @@ def hit_of(row: Row, known: Mapping[UUID, float]) -> Hit:
         scores["nearness"] = nearness
     if by_words := known.get(id_, rank):
         scores["fulltext"] = by_words
-    return Hit(id_, text, tuple(heading_path), page, language, document, title, scores)
+    return Hit(
+        id_, text, tuple(heading_path), page, language, document, title, scores, Place(*place)
+    )

@@ -22,7 +22,6 @@ from retrieval.models import (
 )
 from retrieval.search import Hit, Scope, term_statistics, vector
 from retrieval.search import scope as scope_module
-from retrieval.search import vector
 from retrieval.search.hits import Place
 from retrieval.text import fulltext
 from tests.fakes import HashEmbedder
