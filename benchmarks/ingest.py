@@ -1,0 +1,176 @@
+"""Ingestion beside the embedding model's own rate, and beside the baseline; prints a table.
+
+    python -m benchmarks.ingest [--quick] [--json FILE]
+
+docs/benchmarks.md says what it needs. Everything goes into a temporary folder.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from psycopg import sql
+
+from benchmarks import servers, windows
+from ragsite import postgres
+
+DEFAULT_TOOLS = servers.ROOT.parent / "shared" / "tools"
+DOCUMENTS, WORDS = 500, 1000
+# Of real text for the real model: half a minute and more of its time.
+REAL_DOCUMENTS = 500
+REAL_SET = "scifact"
+BASELINE = "baseline"
+
+
+def main() -> None:
+    """Measure, and print the table."""
+    options = arguments()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: sys.exit("Stopped."))
+    if not (options.tools / "bench_ingest.py").exists():
+        sys.exit(f"There are no benchmark tools in {options.tools}. Name their folder: --tools")
+    sys.path.append(str(options.tools))
+    state = Path(tempfile.mkdtemp(prefix="benchmark-"))
+    state.chmod(0o755)  # the embedded PostgreSQL never runs as root
+    load = os.getloadavg()[0]
+    try:
+        results = {"model": with_model(options, state / "model")}
+        results |= with_provider(options, state)
+    finally:
+        shutil.rmtree(state, ignore_errors=True)
+    if options.json:
+        options.json.write_text(json.dumps(results | {"load": load}, indent=1))
+    print(table(results))
+    print(f"\n{os.cpu_count()} cores; load average before: {load:.1f}.")
+
+
+def arguments() -> argparse.Namespace:
+    """Return how much to measure."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--tools", type=Path, default=DEFAULT_TOOLS, help="folder of the tools")
+    parser.add_argument("--sets", type=Path, default=windows.DEFAULT_SETS, help="the judged sets")
+    parser.add_argument("--documents", type=int, default=DOCUMENTS)
+    parser.add_argument("--quick", action="store_true", help="only to see that it runs")
+    parser.add_argument("--json", type=Path, help="write all that was measured there")
+    options = parser.parse_args()
+    options.real = 20 if options.quick else REAL_DOCUMENTS
+    options.documents = 20 if options.quick else options.documents
+    return options
+
+
+def with_model(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
+    """Take real texts in with the bundled model, and let the model embed them by itself."""
+    texts = list(islice(windows.corpus(options.sets / REAL_SET), options.real))
+    (folder / "models").parent.mkdir(parents=True)
+    (folder / "models").symlink_to(servers.ROOT / "var" / "models")
+    return site(folder, texts, "--model", EMBEDDER="onnx")
+
+
+def with_provider(options: argparse.Namespace, state: Path) -> dict[str, Any]:
+    """Take the same documents into the product and into the baseline, with fake embeddings."""
+    corpus = importlib.import_module("common").Corpus()
+    texts = [corpus.text(number, WORDS) for number in range(options.documents)]
+    port = servers.free_port()
+    with servers.provider(options.tools, state, port) as provider:
+        control = importlib.import_module("common").Provider(provider.http)
+        folder = state / "product"
+        folder.mkdir()
+        product = site(folder, texts, **servers.product_environment(folder, f"{provider.http}/v1"))
+        product["embedded"] = control.stats()["counters"]
+        database = baseline_database(folder)
+        try:
+            with servers.baseline(options.tools, state, f"{provider.http}/v1", database) as server:
+                baseline = load_baseline(options, server, provider)
+        finally:
+            postgres.release(folder.resolve())
+    return {"product": product, "baseline": baseline}
+
+
+def site(folder: Path, texts: list[str], *arguments: str, **environment: str) -> dict[str, Any]:
+    """Take texts in with a site of its own. Raises CalledProcessError."""
+    for number, text in enumerate(texts):
+        (folder / f"document-{number:04d}.txt").write_text(text, encoding="utf-8")
+    folder.chmod(0o755)
+    own = {
+        "DJANGO_SETTINGS_MODULE": "ragsite.settings",
+        "RAGSITE_STATE": str(folder),
+        "DATABASE_URL": "",
+        "LOG_LEVEL": "WARNING",
+    }
+    say(f"{len(texts)} documents, {folder.name}")
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.ingest_site", str(folder), *arguments],
+        cwd=servers.ROOT, env=os.environ | own | environment, stdout=subprocess.PIPE, check=True,
+    )  # fmt: skip
+    result: dict[str, Any] = json.loads(done.stdout)
+    return result
+
+
+def baseline_database(folder: Path) -> str:
+    """Make a database for the baseline in the product's server; return its URI."""
+    postgres.use(folder.resolve())
+    own = postgres.database(folder.resolve())
+    parameters = {
+        "host": own["HOST"], "port": own["PORT"], "user": own["USER"], "password": own["PASSWORD"],
+    }  # fmt: skip
+    with psycopg.connect(**parameters, dbname=own["NAME"], autocommit=True) as connection:
+        connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(BASELINE)))
+    return psycopg.conninfo.make_conninfo(**parameters, dbname=BASELINE)
+
+
+def load_baseline(
+    options: argparse.Namespace, server: servers.Server, provider: servers.Server
+) -> dict[str, Any]:
+    """Let the shared tool take the same documents into the baseline."""
+    say("baseline")
+    with tempfile.NamedTemporaryFile("r") as out:
+        command = [
+            *(sys.executable, options.tools / "bench_ingest.py", "--system", "json"),
+            *("--url", server.http, "--provider", provider.http, "--pid", str(server.pid)),
+            *("--n", str(options.documents), "--words", str(WORDS), "--out", out.name),
+        ]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        measured: dict[str, Any] = json.loads(out.read())
+        return measured
+
+
+def table(results: dict[str, Any]) -> str:
+    """Return a Markdown table beside the goals."""
+    model, product, baseline = (results[name] for name in ("model", "product", "baseline"))
+    rate, own = model["chunks"] / model["seconds"], model["model_chunks_per_s"]
+    documents = product["documents"] / product["seconds"]
+    again = product["chunk_characters"] / product["characters"]
+    twice = product["embedded"]["embed_inputs"] / product["chunks"]
+    rows = [
+        ("Chunks/s with the bundled model", f"{rate:.1f}", "–"),
+        ("… the model by itself", f"{own:.1f}", "–"),
+        ("… share of it", f"{rate / own:.2f}", "≥ 0.85"),
+        ("Documents/s of 1,000 words, product", f"{documents:.1f}", "–"),
+        ("… baseline", f"{baseline['docs_per_s']:.1f}", "–"),
+        ("… product over baseline", f"{documents / baseline['docs_per_s']:.2f}", "≥ 0.5"),
+        ("Times a character is embedded, product", f"{again * twice:.3f}", "≤ 1.15"),
+        ("… baseline", f"{baseline['embedded_chars_per_source_char']:.2f}", "–"),
+    ]
+    lines = [f"| {name} | {value} | {goal} |" for name, value, goal in rows]
+    return "\n".join(["| | | goal |", "|---|---|---|", *lines])
+
+
+def say(text: str) -> None:
+    """Tell how far it is, apart from the table."""
+    print(text, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    main()
