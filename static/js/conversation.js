@@ -6,10 +6,10 @@
 /** @import { Composer } from "./composer.js" */
 
 import { randomId } from "./identity.js";
+import { Receipt } from "./receipt.js";
 import { Socket } from "./socket.js";
 import { Turn } from "./turn.js";
 
-const ACKNOWLEDGE_MS = 1000;
 // What the server could not do for now is asked for again after this long, then twice as long.
 const AGAIN_MS = [1000, 30_000];
 
@@ -34,12 +34,11 @@ export class Conversation {
     this.watching = false;
     this.again = { timer: 0, after: AGAIN_MS[0] };
     this.deleted = false;
-    /** @type {{ run: string, seq: number } | null} what is to be acknowledged */
-    this.taken = null;
     this.socket = new Socket(root, {
       onFrame: (frame) => this.receive(frame),
       onOpen: () => this.rejoin(),
     });
+    this.receipt = new Receipt((taken) => this.socket.send({ type: "ack", ...taken }));
     for (const element of this.thread.querySelectorAll(".answer")) {
       this.adopt(/** @type {HTMLElement} */ (element));
     }
@@ -182,25 +181,10 @@ export class Conversation {
     this.joining.delete(`${frame.run}/${turn.seq}`);
     const before = turn.state;
     turn.receive(frame);
-    this.acknowledge(frame.run, turn.seq);
+    this.receipt.note(frame.run, turn.seq);
     if (turn.state !== before || frame.seq === 1) this.showState(turn.state);
     if (frame.seq === 1) this.announce("Answering");
     if (frame.type === "done" || frame.type === "error") this.ended(turn);
-  }
-
-  /**
-   * Tell the server, once a second, what has been taken in: when much is on the way, it waits.
-   * @param {string} run
-   * @param {number} seq
-   */
-  acknowledge(run, seq) {
-    const due = this.taken === null;
-    this.taken = { run, seq };
-    if (!due) return;
-    setTimeout(() => {
-      this.socket.send({ type: "ack", ...this.taken });
-      this.taken = null;
-    }, ACKNOWLEDGE_MS);
   }
 
   /**
