@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
@@ -70,18 +71,22 @@ def bm25(words: WeightedWords) -> Statement:
 
     A chunk's number of terms is not stored; its characters rank as well.
     """
-    norm = f"({K1 * (1 - B)} + {K1 * B} * (chunk.char_end - chunk.char_start) / %s::float8)"
+    # Numbers are floats for certain: PostgreSQL takes 0.3 for a numeric, and is slow with these.
+    norm = (
+        f"('{K1 * (1 - B)}'::float8 + '{K1 * B}'::float8"
+        " * (chunk.char_end - chunk.char_start) / %s::float8)"
+    )
     frequency = (
-        "round(1 / (pi() ^ 2 / 6 * (1 - ts_rank('{1,1,1,1}', chunk.fulltext, %s::tsquery))) - 0.5)"
+        f"round('{6 / math.pi**2}'::float8"
+        " / ('1'::float8 - ts_rank('{1,1,1,1}', chunk.fulltext, %s::tsquery)) - '0.5'::float8)"
     )
-    part = (
-        "CASE WHEN chunk.fulltext @@ %s::tsquery"
-        f" THEN %s::float8 / (1 + {norm} / {frequency}) ELSE 0 END"
-    )
+    # A frequency of 0 makes 0, without a second look whether the term is there.
+    part = f"%s::float8 * ('1'::float8 - {norm} / ({norm} + {frequency}))"
     params: list[object] = []
     for term in words.terms:
         query = fulltext.quote(term.form)
-        params += [query, term.weight * (K1 + 1), words.average_length, query]
+        average = words.average_length
+        params += [term.weight * (K1 + 1), average, average, query]
     return Statement(f"({' + '.join([part] * len(words.terms)) or '0'})", params)
 
 
