@@ -55,7 +55,7 @@ class LocalReranker:
     @property
     def answer_threshold(self) -> float:
         """The relevance an answer needs; 0 with an embedding model this is not calibrated for."""
-        return THRESHOLD if backends.embedder().model == CALIBRATED_FOR else 0.0
+        return THRESHOLD if backends.searched().model == CALIBRATED_FOR else 0.0
 
     async def rerank(self, query: Query, passages: Sequence[Passage], top_n: int) -> list[Ranked]:
         """Return the best `top_n`, best first."""
