@@ -17,6 +17,7 @@ from django.utils.html import format_html, format_html_join
 
 from retrieval import admin_upload
 from retrieval.admin_filters import ErrorFilter, StageFilter
+from retrieval.admin_spaces import EmbeddingSpaceAdmin
 from retrieval.ingestion.metadata import MetadataError, checked
 from retrieval.ingestion.pipeline import ENDED
 from retrieval.ingestion.uploads import retry
@@ -383,13 +384,4 @@ def pages_of(chunk: Chunk) -> str:
     return str(first) if first == last else f"{first}–{last}"
 
 
-@admin.register(EmbeddingSpace)
-class EmbeddingSpaceAdmin(ReadOnly):
-    """The models that documents were embedded with."""
-
-    list_display = ("model", "dimensions", "embedded", "indexed", "created_at")
-
-    @admin.display(description="Chunks embedded")
-    def embedded(self, space: EmbeddingSpace) -> int:
-        """How many chunks have a vector in this space."""
-        return space.embeddings.count()
+admin.site.register(EmbeddingSpace, EmbeddingSpaceAdmin)

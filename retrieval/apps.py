@@ -13,11 +13,16 @@ class RetrievalConfig(AppConfig):
 
     def ready(self) -> None:
         """Check the configured backends; let the stored file of a version go with it."""
-        from retrieval.checks import check_backends, check_tokenizer  # noqa: PLC0415
+        from retrieval.checks import (  # noqa: PLC0415
+            check_backends,
+            check_spaces,
+            check_tokenizer,
+        )
         from retrieval.ingestion.uploads import delete_file  # noqa: PLC0415
 
         checks.register(check_backends)
         checks.register(check_tokenizer)
+        checks.register(check_spaces, checks.Tags.database)
         post_delete.connect(
             delete_file, sender="retrieval.DocumentVersion", dispatch_uid="delete_file"
         )

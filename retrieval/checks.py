@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning  # noqa: A004 - Django's own name
+from django.db import DatabaseError
 from django.utils.module_loading import import_string
 
 from retrieval.backends import e5_weights, tokens
+from retrieval.backends.base import BackendError
+from retrieval.ingestion import spaces
+from retrieval.models import EmbeddingSpace, SpaceState
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 ONNX = "retrieval.backends.onnx.OnnxEmbedder"
 HOSTED = {
@@ -104,3 +109,28 @@ def check_dimensions(path: str, options: dict[str, Any]) -> Iterator[CheckMessag
             hint="Set EMBEDDING_DIMENSIONS; otherwise it is learnt from the provider's answer.",
             id="retrieval.W001",
         )
+
+
+def check_spaces(*, databases: Iterable[str] | None = None, **_: Any) -> list[CheckMessage]:
+    """Report an embedding model of documents that are searched, or about to be, and cannot be used.
+
+    It looks into the database, so it is run by `check --database default` and by `migrate` only.
+    """
+    if not databases or "default" not in databases:
+        return []
+    messages: list[CheckMessage] = []
+    with suppress(DatabaseError):  # before the first migration
+        for space in EmbeddingSpace.objects.filter(
+            state__in=(SpaceState.ACTIVE, SpaceState.FILLING)
+        ):
+            try:
+                spaces.embedder_of(space)
+            except BackendError as error:
+                messages.append(
+                    Warning(
+                        error.message,
+                        hint="Set what it needs, or search by another: manage.py reembed.",
+                        id="retrieval.W002",
+                    )
+                )
+    return messages

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from typing import Any
 
 import psycopg
@@ -13,6 +14,10 @@ from django.db.migrations.executor import MigrationExecutor
 
 from retrieval import backends
 from retrieval.backends.base import BackendError
+from retrieval.ingestion import spaces
+from retrieval.models import EmbeddingSpace, SpaceState
+
+logger = logging.getLogger(__name__)
 
 MINIMUM_POSTGRES = 15
 MINIMUM_PGVECTOR = (0, 8)
@@ -119,8 +124,16 @@ def missing_migrations() -> bool:
 
 
 def prepare_model() -> None:
-    """Make the embedding model ready; raises CommandError if its provider fails."""
+    """Make ready the embedding model of the settings, and that of what is searched.
+
+    Raises CommandError if the provider of the settings' fails.
+    """
     try:
         backends.embedder().prepare()
     except BackendError as error:
         raise CommandError(error.message) from error
+    for space in EmbeddingSpace.objects.filter(state=SpaceState.ACTIVE):
+        try:
+            spaces.embedder_of(space).prepare()
+        except BackendError as error:  # the words of documents can be searched for all the same
+            logger.warning("%s", error.message)

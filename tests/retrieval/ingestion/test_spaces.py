@@ -16,6 +16,7 @@ from pytest_django import Settings
 from retrieval import backends
 from retrieval.backends import spaces as stored
 from retrieval.backends.base import BackendError
+from retrieval.checks import check_spaces
 from retrieval.database import in_thread
 from retrieval.ingestion import filling, indexes, spaces
 from retrieval.ingestion.spaces import SpaceError
@@ -302,6 +303,20 @@ def test_space_without_its_key_says_so(
     settings.EMBEDDERS = {}
     with pytest.raises(BackendError, match="the key of its provider is not set"):
         spaces.embedder_of(space)
+
+
+def test_check_names_a_space_that_cannot_be_used(
+    upload: Uploader, run_worker: Run, settings: Settings
+) -> None:
+    """`check --database default` tells of a searched space whose model cannot be made."""
+    upload("a.txt", b"Ducks swim.")
+    run_worker()
+    assert check_spaces(databases=["default"]) == []
+    EmbeddingSpace.objects.update(backend="no.such.Class", model="gone")
+    (message,) = check_spaces(databases=["default"])
+    assert message.id == "retrieval.W002"
+    assert "gone of the documents cannot be used" in message.msg
+    assert check_spaces(databases=None) == []
 
 
 def test_key_goes_to_its_own_server_only(remote: dict[str, Any], settings: Settings) -> None:
