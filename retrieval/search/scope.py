@@ -34,11 +34,11 @@ SEARCHED_DOCUMENTS = (
 # to pass over what is out of scope, and misses nothing.
 FEW_CHUNKS = 2000
 FEW_VERSIONS = 1000
-# How long a scope that is not narrow is not measured again, and how many are remembered.
+# How long a scope is not measured again, and how many are remembered.
 KEPT_SECONDS = 60.0
 KEPT_SCOPES = 1000
 
-_wide: OrderedDict[object, float] = OrderedDict()
+_measured: OrderedDict[object, tuple[float, bool]] = OrderedDict()
 
 
 @dataclass(frozen=True)
@@ -47,8 +47,8 @@ class Scope:
 
     `filter` keeps some of the documents; `words` and `without` are tsqueries that a chunk must
     match, or must not, as `operators.apply` reads them from a question. `narrow` adds `versions`,
-    those that all of it leaves, where they are few, and `few`: so few chunks are in scope that
-    each is compared.
+    those that a filter leaves, where they are few, and `few`: so few chunks are in scope that each
+    is compared.
     """
 
     user: User | AnonymousUser
@@ -97,14 +97,15 @@ class Scope:
 
 
 async def narrow(scope: Scope) -> Scope:
-    """Return the scope with the versions it holds if they are few. Raises DatabaseError.
+    """Return the scope as measured: whether few chunks are in it. Raises DatabaseError.
 
     An index would pass over nearly all it finds in a scope of few chunks, and give up before it
-    has found enough.
+    has found enough. The versions that a filter leaves are looked up once, where they are few.
     """
     key = (scope.condition.sql, repr(scope.condition.params))
-    if _wide.get(key, 0.0) > time.monotonic():
-        return scope
+    until, few = _measured.get(key, (0.0, False))
+    if until > time.monotonic():
+        return replace(scope, few=few) if few else scope
     sql, params = scope.documents
     ((versions, chunks),) = await fetch(
         f"WITH found AS MATERIALIZED (SELECT version.id FROM {SEARCHED_DOCUMENTS} WHERE {sql}"
@@ -113,13 +114,15 @@ async def narrow(scope: Scope) -> Scope:
         f" LIMIT {FEW_CHUNKS + 1}) AS chunk)",
         params,
     )
-    if len(versions or ()) <= FEW_VERSIONS:
-        scope = replace(scope, versions=tuple(versions or ()), few=chunks <= FEW_CHUNKS)
-    if not scope.few and scope.words:
-        scope = replace(scope, few=await _few(scope))
-    if not scope.few and scope.versions is None:
-        _remember(key)
-    return scope
+    versions = tuple(versions or ())
+    few = len(versions) <= FEW_VERSIONS and chunks <= FEW_CHUNKS
+    if scope.filter is not None and len(versions) <= FEW_VERSIONS:
+        return replace(scope, versions=versions, few=few)
+    if not few and scope.words:
+        few = await _few(scope)
+    # What a filter leaves may change with any document; how large all of it is, only slowly.
+    _remember(key, few)
+    return replace(scope, few=few)
 
 
 async def _few(scope: Scope) -> bool:
@@ -134,16 +137,16 @@ async def _few(scope: Scope) -> bool:
     return few
 
 
-def _remember(key: object) -> None:
-    _wide[key] = time.monotonic() + KEPT_SECONDS
-    _wide.move_to_end(key)
-    while len(_wide) > KEPT_SCOPES:
-        _wide.popitem(last=False)
+def _remember(key: object, few: bool) -> None:
+    _measured[key] = (time.monotonic() + KEPT_SECONDS, few)
+    _measured.move_to_end(key)
+    while len(_measured) > KEPT_SCOPES:
+        _measured.popitem(last=False)
 
 
 def forget() -> None:
     """Measure every scope anew."""
-    _wide.clear()
+    _measured.clear()
 
 
 def _both(first: Statement, second: Statement) -> Statement:
