@@ -32,6 +32,7 @@ from chat.storing import NewRun
 from retrieval import backends
 from retrieval.backends.base import BackendError
 from retrieval.database import in_thread
+from retrieval.search import SearchSettingsError
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -178,6 +179,9 @@ def _outcome(active: ActiveRun) -> tuple[RunState, Done | Error]:
         return RunState.FAILED, Error(
             code=error.code, message=error.message, recoverable=error.retryable
         )
+    if isinstance(error, SearchSettingsError):
+        logger.warning("Run %s: %s", active.run.id, error)
+        return RunState.FAILED, Error(code="bad_settings", message=str(error), recoverable=False)
     logger.error("Run %s failed", active.run.id, exc_info=error)
     if isinstance(error, DatabaseError):
         message = runstate.unavailable_message()

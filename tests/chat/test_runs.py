@@ -23,6 +23,7 @@ from retrieval import backends
 from retrieval.backends.base import BackendError
 from retrieval.database import in_thread
 from retrieval.models import Chunk
+from retrieval.search import SearchSettingsError
 from tests.fakes import ScriptedGenerator
 
 QUESTION = "How high is the tower?"
@@ -281,6 +282,18 @@ async def test_a_provider_that_fails_leaves_an_error_and_the_partial_answer(
     assert (error.code, error.message, error.recoverable) == ("dropped", "It broke off.", True)
     stored = await reload(run)
     assert (stored.state, stored.error_code, stored.answer.text) == ("failed", "dropped", "Half")
+
+
+async def test_settings_that_cannot_be_searched_by_are_told(
+    user: User, tower: Chunk, generator: ScriptedGenerator
+) -> None:
+    field = "chunk_settings.index_measure"
+    generator.script = [SearchSettingsError(field, "there is no index")]
+    run = await runs.start(user, asking())
+    error = (await read(user, run))[-1]
+    assert isinstance(error, Error)
+    assert (error.code, error.recoverable) == ("bad_settings", False)
+    assert error.message == f"{field}: there is no index"
 
 
 async def test_a_fault_of_ours_does_not_show_its_text(
