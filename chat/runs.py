@@ -174,20 +174,23 @@ def _outcome(active: ActiveRun) -> tuple[RunState, Done | Error]:
     error = producer.exception()
     if error is None:
         return RunState.COMPLETED, _addressed(producer.result(), active)
+    return RunState.FAILED, _failure(active, error)
+
+
+def _failure(active: ActiveRun, error: BaseException) -> Error:
+    """Return what people are told of an error."""
     if isinstance(error, BackendError):
         logger.warning("Run %s: %s (%s)", active.run.id, error.message, error.code)
-        return RunState.FAILED, Error(
-            code=error.code, message=error.message, recoverable=error.retryable
-        )
+        return Error(code=error.code, message=error.message, recoverable=error.retryable)
     if isinstance(error, SearchSettingsError):
         logger.warning("Run %s: %s", active.run.id, error)
-        return RunState.FAILED, Error(code="bad_settings", message=str(error), recoverable=False)
+        return Error(code="bad_settings", message=str(error), recoverable=False)
     logger.error("Run %s failed", active.run.id, exc_info=error)
     if isinstance(error, DatabaseError):
         message = runstate.unavailable_message()
-        return RunState.FAILED, Error(code="unavailable", message=message, recoverable=True)
+        return Error(code="unavailable", message=message, recoverable=True)
     message = gettext("Something went wrong on our side. Please try again.")
-    return RunState.FAILED, Error(code="internal", message=message, recoverable=True)
+    return Error(code="internal", message=message, recoverable=True)
 
 
 def _addressed(ending: Done, active: ActiveRun) -> Done:

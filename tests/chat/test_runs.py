@@ -22,7 +22,7 @@ from chat.models import Assistant, Citation, Conversation, Message, Run, RunFram
 from retrieval import backends
 from retrieval.backends.base import BackendError
 from retrieval.database import in_thread
-from retrieval.models import Chunk
+from retrieval.models import Chunk, EmbeddingSpace, SpaceState
 from retrieval.search import SearchSettingsError
 from tests.fakes import ScriptedGenerator
 
@@ -400,6 +400,7 @@ async def test_a_stage_that_can_be_done_without_is_a_warning(  # noqa: PLR0917
     backend: str,
     code: str,
 ) -> None:
+    await EmbeddingSpace.objects.acreate(model="hash", dimensions=256, state=SpaceState.ACTIVE)
     settings.RAG_BACKENDS = settings.RAG_BACKENDS | {role: {"BACKEND": backend}}
     scripted = backends.generator()
     assert isinstance(scripted, ScriptedGenerator)
