@@ -8,10 +8,10 @@ they are part of the full-text score.
 
 **Relevance.** A logistic of three signals says how likely a passage is to hold the answer, at
 even odds: the cosine similarity of the bundled embedding model; the share of the question's terms
-in the passage, rare ones weighing more; and whether numbers of the question are missing in it.
-The weights were learnt on half of the questions of three sets (English, German), against questions
-of other sets and questions that are written to look answerable; `docs/search.md` has the figures of
-the other half. At the threshold about 1 % of answerable questions are refused.
+in the sentence that has most of them, rare ones weighing more; and whether numbers of the question
+are missing in the passage. The weights were learnt from questions of three sets (English, German)
+against questions of other sets and questions that are written to look answerable; docs/search.md
+says how well that tells them apart. At the threshold 0 to 2 % of answerable questions are refused.
 
 Where question and passage are in different languages, or the question's language is not certain,
 words say nothing and cosines are lower; the score is then at least the threshold, since a
@@ -33,18 +33,18 @@ from retrieval import backends
 from retrieval.backends.base import Ranked
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from retrieval.backends.base import Passage, Query
 
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 CALIBRATED_FOR = "multilingual-e5-small"
-THRESHOLD = 0.1
-COSINE, COSINE_ORIGIN = 54.0, 0.85
-COVERAGE = 0.8
-MISSING_NUMBER = -0.5
-BIAS = -0.3
+THRESHOLD = 0.12
+COSINE, COSINE_ORIGIN = 43.0, 0.85
+COVERAGE = 3.2
+MISSING_NUMBER = -0.4
+BIAS = -1.1
 
 # Passages whose sentences are analysed: about 1.5 ms each.
 EXAMINED = 10
@@ -70,20 +70,23 @@ def rank(query: Query, passages: Sequence[Passage], top_n: int) -> list[Ranked]:
     """Order passages that come best first by their fused score."""
     bases = standardised([passage.scores.get("fused", 0.0) for passage in passages])
     examined = passages[: max(top_n, EXAMINED)]
-    covered = coverage(query, examined)
+    weights = rarity(query, examined)
     scores = [
-        base + COVERAGE_BONUS * share + NEARNESS_BONUS * together(query, passage)
-        for base, share, passage in zip(bases, covered, examined, strict=False)
+        base
+        + COVERAGE_BONUS * share(weights, terms(passage))
+        + NEARNESS_BONUS * together(query, passage)
+        for base, passage in zip(bases, examined, strict=False)
     ]
     best_first = sorted(range(len(examined)), key=lambda position: -scores[position])
     return [
-        Ranked(position, relevance(query, passages[position], covered[position]))
+        Ranked(position, relevance(query, passages[position], weights))
         for position in best_first[:top_n]
     ]
 
 
-def relevance(query: Query, passage: Passage, covered: float) -> float:
+def relevance(query: Query, passage: Passage, weights: Mapping[str, float]) -> float:
     """Return how likely the passage holds the answer, 0 to 1."""
+    covered = max((share(weights, each.terms) for each in passage.sentences), default=0.0)
     cosine = passage.scores.get("vector", 0.0)
     missing = sum(number not in passage.titled_text for number in NUMBER.findall(query.text))
     logit = (
@@ -93,15 +96,19 @@ def relevance(query: Query, passage: Passage, covered: float) -> float:
     return score if comparable(query, passage) else max(score, THRESHOLD)
 
 
-def coverage(query: Query, passages: Sequence[Passage]) -> list[float]:
-    """Return each passage's share of the question's terms, weighted by their rarity here."""
+def rarity(query: Query, passages: Sequence[Passage]) -> dict[str, float]:
+    """Return the weights of the question's terms: those that few of the passages hold tell more."""
     found = [terms(passage) for passage in passages]
-    weights = {
+    return {
         term: math.log1p(len(found) / (sum(term in each for each in found) or 0.5))
         for term in query.terms
     }
-    total = sum(weights.values()) or 1.0
-    return [sum(weights[term] for term in weights if term in each) / total for each in found]
+
+
+def share(weights: Mapping[str, float], found: frozenset[str]) -> float:
+    """Return the share of the weight of all terms that those found have, 0 to 1."""
+    total = sum(weights.values())
+    return sum(weights[term] for term in weights if term in found) / total if total else 0.0
 
 
 def together(query: Query, passage: Passage) -> float:
