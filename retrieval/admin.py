@@ -16,6 +16,7 @@ from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html, format_html_join
 
 from retrieval import admin_upload
+from retrieval.admin_chunks import ChunkAdmin
 from retrieval.admin_filters import ErrorFilter, StageFilter
 from retrieval.admin_spaces import EmbeddingSpaceAdmin
 from retrieval.ingestion.metadata import MetadataError, checked
@@ -36,34 +37,17 @@ if TYPE_CHECKING:
     from django.utils.safestring import SafeString
 
     # Generic for type checkers only.
-    ReadOnlyBase = admin.ModelAdmin[Any]
     CollectionModelAdmin = admin.ModelAdmin[Collection]
     DocumentModelAdmin = admin.ModelAdmin[Document]
     DocumentModelForm = forms.ModelForm[Document]
     VersionTabularInline = admin.TabularInline[DocumentVersion, Document]
 else:
-    ReadOnlyBase = CollectionModelAdmin = DocumentModelAdmin = admin.ModelAdmin
+    CollectionModelAdmin = DocumentModelAdmin = admin.ModelAdmin
     VersionTabularInline = admin.TabularInline
     DocumentModelForm = forms.ModelForm
 
 PREVIEW_CHARACTERS = 20_000
 PREVIEW_CHUNKS = 25
-
-
-class ReadOnly(ReadOnlyBase):
-    """Nothing can be added, changed or deleted here."""
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        """Refuse."""
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Refuse."""
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Refuse."""
-        return False
 
 
 @admin.register(Collection)
@@ -327,61 +311,5 @@ def newest(document: Any) -> DocumentVersion | None:
     return document.newest_first[0] if document.newest_first else None
 
 
-@admin.register(Chunk)
-class ChunkAdmin(ReadOnly):
-    """Every chunk of a document, in order."""
-
-    list_display = ("ordinal", "where", "heading", "text_start", "document")
-    list_display_links = ("ordinal", "text_start")
-    list_select_related = ("version__document",)
-    search_fields = ("text",)
-    fields = readonly_fields = (
-        "document", "ordinal", "heading", "where", "char_start", "char_end", "text",
-    )  # fmt: skip
-    ordering = ("version", "ordinal")
-    show_full_result_count = False
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Chunk]:
-        """Leave the texts of versions where they are."""
-        return super().get_queryset(request).defer("fulltext", "version__text")
-
-    def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest | None = None) -> bool:
-        """Let pages link to the chunks of one version."""
-        return lookup == "version__id__exact" or super().lookup_allowed(lookup, value, request)  # type: ignore[arg-type]
-
-    def get_model_perms(self, request: HttpRequest) -> dict[str, bool]:
-        """Stay out of the index: chunks are reached from their document."""
-        return {}
-
-    @admin.display(description="Pages")
-    def where(self, chunk: Chunk) -> str:
-        """Return the pages it stands on."""
-        return pages_of(chunk) or "–"
-
-    @admin.display(description="Under")
-    def heading(self, chunk: Chunk) -> str:
-        """Return the headings it stands under."""
-        return " › ".join(chunk.heading_path) or "–"
-
-    @admin.display(description="Text")
-    def text_start(self, chunk: Chunk) -> str:
-        """Return the beginning of its text."""
-        return chunk.text[:200]
-
-    @admin.display(description="Document")
-    def document(self, chunk: Chunk) -> SafeString:
-        """Link to its document."""
-        document = chunk.version.document
-        url = reverse("admin:retrieval_document_change", args=[document.pk])
-        return format_html('<a href="{}">{}</a>', url, document)
-
-
-def pages_of(chunk: Chunk) -> str:
-    """Return "3" or "3–4", or nothing where there are no pages."""
-    if chunk.page_start is None:
-        return ""
-    first, last = chunk.page_start, chunk.page_end
-    return str(first) if first == last else f"{first}–{last}"
-
-
+admin.site.register(Chunk, ChunkAdmin)
 admin.site.register(EmbeddingSpace, EmbeddingSpaceAdmin)

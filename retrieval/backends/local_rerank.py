@@ -89,9 +89,7 @@ def relevance(query: Query, passage: Passage, weights: Mapping[str, float]) -> f
     covered = max((share(weights, each.terms) for each in passage.sentences), default=0.0)
     cosine = passage.scores.get("vector", 0.0)
     missing = sum(number not in passage.titled_text for number in NUMBER.findall(query.text))
-    logit = (
-        COSINE * (cosine - COSINE_ORIGIN) + COVERAGE * covered + MISSING_NUMBER * missing + BIAS
-    )
+    logit = COSINE * (cosine - COSINE_ORIGIN) + COVERAGE * covered + MISSING_NUMBER * missing + BIAS
     score = 1 / (1 + math.exp(-max(-50.0, min(50.0, logit))))
     return score if comparable(query, passage) else max(score, THRESHOLD)
 
