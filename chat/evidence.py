@@ -13,6 +13,8 @@ from chat.models import Candidate, Citation, Message, Role
 from retrieval.models import Chunk, DocumentVersion
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
     from django.contrib.auth.models import AnonymousUser, User
 
 # Code points of the document shown on either side of a passage.
@@ -22,9 +24,14 @@ HEADING = re.compile(r"^#{1,6} +", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Source:
-    """A candidate of a run; `ordinal` is its first citation's in the answer, None if uncited."""
+    """A candidate of a run.
+
+    It is cited if its passage is, which may stand for several chunks; `ordinal` is the first
+    citation of this very chunk, None if there is none.
+    """
 
     candidate: Candidate
+    cited: bool
     ordinal: int | None
 
     @property
@@ -64,16 +71,23 @@ def sources(message: Message) -> tuple[list[Source], list[Source]]:
     run = getattr(message, "run", None)
     if message.role != Role.ASSISTANT or run is None:
         return [], []
-    ordinals: dict[int, int] = {}
+    numbers = {citation.index for citation in message.citations.all()}
+    ordinals: dict[tuple[int, UUID | None], int] = {}
     for citation in message.citations.all():
-        ordinals.setdefault(citation.index, citation.ordinal)
+        ordinals.setdefault((citation.index, citation.chunk_id), citation.ordinal)
     every = [
-        Source(candidate, None if candidate.index is None else ordinals.get(candidate.index))
+        Source(
+            candidate,
+            candidate.index in numbers,
+            None
+            if candidate.index is None
+            else ordinals.get((candidate.index, candidate.chunk_id)),
+        )
         for candidate in run.candidates.all()
     ]
-    cited = [source for source in every if source.ordinal is not None]
+    cited = [source for source in every if source.cited]
     cited.sort(key=lambda source: source.candidate.index or 0)
-    return cited, [source for source in every if source.ordinal is None]
+    return cited, [source for source in every if not source.cited]
 
 
 def excerpt(chunk: Chunk | None, quote: str, user: User | AnonymousUser) -> Excerpt | None:

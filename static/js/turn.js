@@ -157,9 +157,10 @@ function ended(reason) {
 /** @param {Source[]} results */
 function found(results) {
   const used = results.filter((source) => source.index !== null);
+  const passages = new Set(used.map((source) => source.index)).size;
   const documents = new Set(used.map((source) => source.document_id)).size;
   if (!used.length) return "";
-  return `${count(used.length, "passage")} in ${count(documents, "document")}`;
+  return `${count(passages, "passage")} in ${count(documents, "document")}`;
 }
 
 /**
