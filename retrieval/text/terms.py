@@ -6,6 +6,7 @@ import re
 import unicodedata
 from itertools import pairwise
 
+from retrieval.text import compounds
 from retrieval.text import language as languages
 from retrieval.text.folding import fold
 
@@ -58,8 +59,16 @@ def is_unspaced(word: str) -> bool:
 
 
 def index_terms(text: str, language: str) -> list[str]:
-    """Return what a document's text is found by: stems, and characters in ones and twos."""
-    return stems(words(text), language, singles=True)
+    """Return what a document's text is found by: stems, and characters in ones and twos.
+
+    Behind them are those of the parts of compounds, in languages that write them as one word.
+    """
+    found = words(text)
+    terms = stems(found, language, singles=True)
+    if language not in compounds.LANGUAGES:
+        return terms
+    parts = [part for word in found for part in compounds.parts(word)]
+    return terms + stems(parts, language, singles=True)
 
 
 def query_terms(text: str, language: str) -> list[str]:
