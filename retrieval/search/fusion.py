@@ -9,25 +9,53 @@ from typing import TypeVar
 
 Id = TypeVar("Id", bound=Hashable)
 
+# The share of the best full-text score that the best one in a question's own language has.
+FOREIGN = 0.3
+
 
 def relative_score(
     semantic: Mapping[Id, float],
     full_text: Mapping[Id, float],
     semantic_weight: float = 1.0,
     full_text_weight: float = 0.5,
+    languages: Mapping[Id, str] | None = None,
 ) -> dict[Id, float]:
     """Return the weighted sums of standardised scores, best first.
 
     What one search did not find counts as its lowest score (full text: 0, no word in common).
-    A search that found nothing, or the same everywhere, has no say.
+    A search that found nothing, or the same everywhere, has no say, and words have none about
+    documents in `languages` that the question is not in.
     """
     ids = [*dict.fromkeys([*semantic, *full_text])]
     lowest = min(semantic.values(), default=0.0)
     by_meaning = standardise({id_: semantic.get(id_, lowest) for id_ in ids})
-    by_words = standardise({id_: full_text.get(id_, 0.0) for id_ in ids})
-    return _best_first(
-        {id_: semantic_weight * by_meaning[id_] + full_text_weight * by_words[id_] for id_ in ids}
+    foreign = foreign_languages(full_text, languages or {})
+    by_words = standardise(
+        {
+            id_: full_text.get(id_, 0.0)
+            for id_ in ids
+            if not languages or languages.get(id_) not in foreign
+        }
     )
+    return _best_first(
+        {
+            id_: semantic_weight * by_meaning[id_] + full_text_weight * by_words.get(id_, 0.0)
+            for id_ in ids
+        }
+    )
+
+
+def foreign_languages(full_text: Mapping[Id, float], languages: Mapping[Id, str]) -> set[str]:
+    """Return the languages in which hardly any word of the question was found.
+
+    Names and numbers are found in every language, and so a little is; "" is an unknown language
+    and never foreign.
+    """
+    best: dict[str, float] = {}
+    for id_, language in languages.items():
+        best[language] = max(best.get(language, 0.0), full_text.get(id_, 0.0))
+    most = max(best.values(), default=0.0)
+    return {language for language, score in best.items() if language and score < FOREIGN * most}
 
 
 def rrf(

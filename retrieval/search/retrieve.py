@@ -90,5 +90,6 @@ def order(hits: list[Hit], settings: SearchSettings) -> list[Hit]:
     if hybrid.fusion == "rrf":
         fused = fusion.rrf(semantic, full_text, *weights, k=hybrid.rrf_k)
     else:
-        fused = fusion.relative_score(semantic, full_text, *weights)
+        languages = {hit: hit.language for hit in hits}
+        fused = fusion.relative_score(semantic, full_text, *weights, languages)
     return [hit.scored("fused", score) for hit, score in fused.items()]

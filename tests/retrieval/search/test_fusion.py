@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval.search.fusion import relative_score, rrf, standardise
+from retrieval.search.fusion import foreign_languages, relative_score, rrf, standardise
 
 Scores = dict[int, float]
 Fusion = Callable[[Scores, Scores], Scores]
@@ -93,3 +93,19 @@ def test_standard_scores_have_mean_zero_and_deviation_one(found: Scores) -> None
     assert sum(z) == pytest.approx(0, abs=1e-6)
     deviation = math.sqrt(sum(score * score for score in z) / len(z))
     assert deviation == pytest.approx(1, abs=1e-6) or not any(z)
+
+
+def test_words_have_no_say_about_documents_in_another_language() -> None:
+    """A translation cannot share the question's words: it stands where its meaning puts it."""
+    semantic = {"own": 0.8, "other": 0.7, "translation": 0.75}
+    full_text = {"own": 9.0, "other": 5.0}
+    languages = {"own": "en", "other": "en", "translation": "de"}
+    assert list(relative_score(semantic, full_text)) == ["own", "other", "translation"]
+    fused = relative_score(semantic, full_text, languages=languages)
+    assert list(fused) == ["own", "translation", "other"]
+
+
+def test_a_name_that_every_language_has_makes_none_the_questions_own() -> None:
+    full_text = {"own": 9.0, "translation": 1.0, "unknown": 0.0}
+    languages = {"own": "en", "translation": "de", "unknown": ""}
+    assert foreign_languages(full_text, languages) == {"de"}
