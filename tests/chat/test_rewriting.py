@@ -239,6 +239,7 @@ async def test_no_model_is_asked_for_what_is_only_typed(
 ) -> None:
     await ask(user, FIRST)
     conversation = await Conversation.objects.aget()
+    before = set(prefetch._entries)
     hyde = {"search_strategy": "hyde"}
     for typed in (
         Prefetch(type="prefetch", text=FOLLOW_UP, conversation=conversation.id),
@@ -246,7 +247,7 @@ async def test_no_model_is_asked_for_what_is_only_typed(
     ):
         assert await runs.look_ahead(user, typed) is None
     assert len(configured.requests) == 1
-    assert not prefetch._entries
+    assert set(prefetch._entries) <= before
 
 
 @pytest.mark.parametrize(
