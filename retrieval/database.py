@@ -75,11 +75,20 @@ async def execute(*statements: Statement) -> None:
     """Run statements in one transaction. Raises django.db.DatabaseError."""
     own = await connections.get()
     with connection.wrap_database_errors:
-        async with own.connection() as lent, AsyncExitStack() as stack:
-            if len(statements) > 1:  # one is a transaction by itself
-                await stack.enter_async_context(lent.transaction())
-            for sql, params in statements:
-                await lent.execute(sql.encode(), params)
+        try:
+            await _execute(own, statements)
+        except psycopg.OperationalError:
+            # Whoever tries again is not to meet the other connections that were lost.
+            await own.forget()
+            raise
+
+
+async def _execute(own: Connections, statements: Sequence[Statement]) -> None:
+    async with own.connection() as lent, AsyncExitStack() as stack:
+        if len(statements) > 1:  # one is a transaction by itself
+            await stack.enter_async_context(lent.transaction())
+        for sql, params in statements:
+            await lent.execute(sql.encode(), params)
 
 
 @cache

@@ -34,6 +34,16 @@ async def test_reading_goes_on_after_a_restart_of_postgresql() -> None:
     assert await pid() != before
 
 
+async def test_writing_fails_only_once_after_a_restart_of_postgresql() -> None:
+    """However many connections were lost: what is tried again gets a new one."""
+    held = [fetch("SELECT pg_backend_pid(), pg_sleep(0.2)") for _ in range(3)]
+    for ((number, _),) in await asyncio.gather(*held):
+        await in_thread(end_connection, int(number))
+    with pytest.raises(OperationalError):
+        await execute(Statement("SELECT 1"))
+    await execute(Statement("SELECT 1"))
+
+
 async def test_what_configures_a_statement_ends_with_it() -> None:
     sql = "SELECT current_setting('work_mem')"
     ((usual,),) = await fetch(sql)
