@@ -30,20 +30,28 @@ WEAK = [passage(f"Sheep number {n} eats grass.", fused=-n / 10, vector=0.78) for
 
 async def test_a_clear_hit_stays_above_words_without_meaning():
     stuffed = passage("Lighthouse built lighthouse built.", fused=0.0, vector=0.8)
-    ranked = await LocalReranker().rerank(QUESTION, [CLEAR, stuffed, *WEAK], 3)
+    ranked = await LocalReranker(reorder=True).rerank(QUESTION, [CLEAR, stuffed, *WEAK], 3)
     assert ranked[0].position == 0
 
 
 async def test_of_two_that_are_close_the_one_that_covers_the_question_comes_first():
     vague = passage("It stands on a cliff.", fused=2.5, vector=0.86)
     better = passage("The lighthouse was built in 1871.", fused=2.45, vector=0.86)
-    ranked = await LocalReranker().rerank(QUESTION, [vague, better, *WEAK], 2)
+    ranked = await LocalReranker(reorder=True).rerank(QUESTION, [vague, better, *WEAK], 2)
     assert [each.position for each in ranked] == [1, 0]
+
+
+async def test_the_order_stays_unless_reordering_is_asked_for():
+    vague = passage("It stands on a cliff.", fused=2.5, vector=0.86)
+    better = passage("The lighthouse was built in 1871.", fused=2.45, vector=0.86)
+    ranked = await LocalReranker().rerank(QUESTION, [vague, better, *WEAK], 2)
+    assert [each.position for each in ranked] == [0, 1]
+    assert ranked[1].relevance_score > ranked[0].relevance_score
 
 
 async def test_without_any_signal_the_order_stays():
     same = [passage("Nothing here.", fused=0.0, vector=0.8) for _ in range(4)]
-    ranked = await LocalReranker().rerank(QUESTION, same, 4)
+    ranked = await LocalReranker(reorder=True).rerank(QUESTION, same, 4)
     assert [each.position for each in ranked] == [0, 1, 2, 3]
 
 
