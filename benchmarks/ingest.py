@@ -74,7 +74,7 @@ def with_model(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     """Take real texts in with the bundled model, and let the model embed them by itself."""
     texts = list(islice(windows.corpus(options.sets / REAL_SET), options.real))
     (folder / "models").parent.mkdir(parents=True)
-    (folder / "models").symlink_to(servers.ROOT / "var" / "models")
+    servers.link_models(folder)
     return site(folder, texts, "--model", EMBEDDER="onnx")
 
 

@@ -74,7 +74,7 @@ def arguments() -> argparse.Namespace:
 
 def prepare(state: Path) -> None:
     """Start a PostgreSQL of the benchmark's own; the model is the checkout's."""
-    (state / "models").symlink_to(servers.ROOT / "var" / "models")
+    servers.link_models(state)
     os.environ |= {
         "DJANGO_SETTINGS_MODULE": "ragsite.settings",
         "RAGSITE_STATE": str(state),

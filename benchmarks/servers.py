@@ -46,6 +46,13 @@ def free_port() -> int:
         return port
 
 
+def link_models(state: Path) -> None:
+    """Let a site's folder find the checkout's models; what is not prepared yet is prepared there."""
+    models = ROOT / "var" / "models"
+    models.mkdir(parents=True, exist_ok=True)
+    (state / "models").symlink_to(models)
+
+
 @contextmanager
 def serving(
     command: list[str], port: int, log: Path, folder: Path = ROOT, **environment: str

@@ -19,7 +19,7 @@ Row = tuple[Any, ...]
 # How pgvector searches unless a search says otherwise. And statements are planned once: that
 # takes as long as running them.
 CONFIGURATION = {
-    "hnsw.ef_search": "120",
+    "hnsw.ef_search": "160",
     "hnsw.iterative_scan": "relaxed_order",
     "plan_cache_mode": "force_generic_plan",
 }

@@ -103,7 +103,7 @@ async def test_settings_of_the_index_end_with_the_search(
     own = SearchSettings.parse({"chunk_settings": {"ef_search": 300}})
     assert await fetch(show, (), vector.configuration(own)) == [("300",)]
     assert await find("pumps", scope, embedder, own)
-    assert await fetch(show) == [("120",)]
+    assert await fetch(show) == [("160",)]
 
 
 async def test_similarity_is_the_cosine(
