@@ -47,7 +47,7 @@ def free_port() -> int:
 
 
 def link_models(state: Path) -> None:
-    """Let a site's folder find the checkout's models; what is not prepared yet is prepared there."""
+    """Let a site's folder find the checkout's models, which are prepared there if need be."""
     models = ROOT / "var" / "models"
     models.mkdir(parents=True, exist_ok=True)
     (state / "models").symlink_to(models)
