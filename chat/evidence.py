@@ -26,8 +26,8 @@ HEADING = re.compile(r"^#{1,6} +", re.MULTILINE)
 class Source:
     """A candidate of a run.
 
-    It is cited if its passage is, which may stand for several chunks; `ordinal` is the first
-    citation of this very chunk, None if there is none.
+    It is cited if its passage is, which may stand for chunks of several documents; `ordinal` is the
+    first citation of this very chunk, None if there is none.
     """
 
     candidate: Candidate
@@ -75,19 +75,26 @@ def sources(message: Message) -> tuple[list[Source], list[Source]]:
     ordinals: dict[tuple[int, UUID | None], int] = {}
     for citation in message.citations.all():
         ordinals.setdefault((citation.index, citation.chunk_id), citation.ordinal)
-    every = [
-        Source(
-            candidate,
-            candidate.index in numbers,
-            None
-            if candidate.index is None
-            else ordinals.get((candidate.index, candidate.chunk_id)),
-        )
+    places = {
+        (candidate.index, document_of(candidate))
         for candidate in run.candidates.all()
-    ]
+        if (candidate.index, candidate.chunk_id) in ordinals
+    }
+    every = []
+    for candidate in run.candidates.all():
+        index = candidate.index
+        ordinal = None if index is None else ordinals.get((index, candidate.chunk_id))
+        # Of chunks that were merged those that are cited will do.
+        merged = ordinal is None and (index, document_of(candidate)) in places
+        every.append(Source(candidate, index in numbers and not merged, ordinal))
     cited = [source for source in every if source.cited]
     cited.sort(key=lambda source: source.candidate.index or 0)
     return cited, [source for source in every if not source.cited]
+
+
+def document_of(candidate: Candidate) -> UUID | None:
+    """Return the document that a candidate is of, None if its chunk is gone."""
+    return candidate.chunk.version.document_id if candidate.chunk else None
 
 
 def excerpt(chunk: Chunk | None, quote: str, user: User | AnonymousUser) -> Excerpt | None:

@@ -42,22 +42,27 @@ def test_a_quote_that_goes_on_in_the_next_chunk_is_found(
     assert (shown.lead, shown.trail, shown.after) == ("It opens at nine. ", "", " Ring the bell.")
 
 
-def test_both_places_of_a_passage_are_cited_and_open_their_own(
+def test_a_passage_is_cited_in_each_of_its_documents_and_there_by_the_chunk_that_is(
     chunks: list[Chunk], admin_user: User
 ) -> None:
-    """A passage may stand for several chunks; only one of them holds the cited sentence."""
+    """A passage may stand for several chunks; one of them holds the cited sentence."""
     conversation = Conversation.objects.create(user=admin_user)
     message = Message.objects.create(conversation=conversation, role=Role.ASSISTANT, text="So [1].")
     question = Message.objects.create(conversation=conversation, role=Role.USER, text="How?")
     run = Run.objects.create(
         conversation=conversation, question=question, answer=message, user=admin_user
     )
-    for rank, chunk in enumerate(chunks, 1):
+    document = Document.objects.create(
+        collection=Collection.objects.get(), name="copy.txt", title="Copy"
+    )
+    copy = DocumentVersion.objects.create(document=document, number=1, size=1, text=TEXT)
+    elsewhere = Chunk.objects.create(version=copy, ordinal=0, text="", char_start=0, char_end=0)
+    for rank, chunk in enumerate([*chunks, elsewhere], 1):
         Candidate.objects.create(run=run, rank=rank, index=1, chunk=chunk, title="A", snippet="")
-    Candidate.objects.create(run=run, rank=3, index=2, title="B", snippet="")
+    Candidate.objects.create(run=run, rank=4, index=2, title="B", snippet="")
     Citation.objects.create(
         message=message, ordinal=0, index=1, chunk=chunks[1], span_start=3, span_end=6
     )
     cited, others = sources(message)
-    assert [(source.candidate.rank, source.ordinal) for source in cited] == [(1, None), (2, 0)]
-    assert [source.candidate.rank for source in others] == [3]
+    assert [(source.candidate.rank, source.ordinal) for source in cited] == [(2, 0), (3, None)]
+    assert [source.candidate.rank for source in others] == [1, 4]
