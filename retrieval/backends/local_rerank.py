@@ -7,9 +7,10 @@ sets measured that changed nDCG@10 by -0.001 to +0.004, too little to be worth i
 **Relevance.** A logistic of three signals says how likely a passage is to hold the answer, at
 even odds: the cosine similarity of the bundled embedding model; the share of the question's terms
 in the sentence that has most of them, rare ones weighing more; and whether numbers of the question
-are missing in the passage. The weights were learnt from questions of three sets (English, German)
-against questions of other sets and ones that are written to look answerable; docs/benchmarks.md
-says how well that tells them apart. At the threshold 0 to 2 % of answerable questions are refused.
+are missing in the passage. The weights were chosen by questions of five sets (English, German,
+Chinese), against questions of other sets and ones that are written to look answerable;
+docs/benchmarks.md says how well that tells them apart, on questions not learnt from too. At the
+threshold 0 to 2 % of answerable questions are refused.
 
 Where question and passage are in different languages, or the question's language is not certain,
 words say nothing and cosines are lower; the score is then at least the threshold, since a
