@@ -23,6 +23,7 @@ import django
 import psutil
 
 from benchmarks import search_report, servers, windows
+from chat.management import garbage
 from ragsite import postgres
 
 if TYPE_CHECKING:
@@ -172,6 +173,7 @@ async def measure_product(
     from benchmarks.search_questions import recall  # noqa: PLC0415
 
     say("product")
+    garbage.freeze()  # as the web process does
     before = psutil.Process().memory_info().rss
     result: dict[str, Any] = {
         "rare": (await product.one_at_a_time(rare, filtered=False)).summary(),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from retrieval.backends.base import BackendError, Query
@@ -47,7 +48,7 @@ async def retrieve(
         raise degraded
     by_meaning = None if isinstance(meaning, BackendError) else meaning
     hits = await candidates.load(scope, settings, by_meaning, by_words)
-    return Retrieved(order(hits, settings)[: settings.top_k], degraded)
+    return Retrieved(order(hits, settings), degraded)
 
 
 async def _embed(
@@ -75,7 +76,7 @@ async def _search_words(
 
 
 def order(hits: list[Hit], settings: SearchSettings) -> list[Hit]:
-    """Return the candidates best first, with the score `fused` if two searches found them."""
+    """Return the `top_k` best, best first, with the score `fused` if two searches found them."""
     by_measure, semantic, full_text = (
         {hit: hit.scores[stage] for hit in hits if stage in hit.scores}
         for stage in ("nearness", "vector", "fulltext")
@@ -84,7 +85,7 @@ def order(hits: list[Hit], settings: SearchSettings) -> list[Hit]:
     semantic = by_measure or semantic
     if not settings.use_hybrid_search:
         found = semantic or full_text
-        return sorted(found, key=lambda hit: -found[hit])
+        return sorted(found, key=lambda hit: -found[hit])[: settings.top_k]
     hybrid = settings.hybrid_settings
     weights = (hybrid.semantic_weight, hybrid.full_text_weight)
     if hybrid.fusion == "rrf":
@@ -92,4 +93,4 @@ def order(hits: list[Hit], settings: SearchSettings) -> list[Hit]:
     else:
         languages = {hit: hit.language for hit in hits}
         fused = fusion.relative_score(semantic, full_text, *weights, languages)
-    return [hit.scored("fused", score) for hit, score in fused.items()]
+    return [hit.scored("fused", score) for hit, score in islice(fused.items(), settings.top_k)]

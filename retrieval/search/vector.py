@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import orjson
 from django.conf import settings
 
 from retrieval import backends
@@ -28,8 +30,12 @@ EXACT_ROWS = 20_000
 BINARY_POOL = 4
 MOST_FOUND = 1000
 
-# The space that was searched last; the next question is embedded for it while it is looked up.
-_last: list[Space] = []
+# How long the space that was searched last is not looked up again.
+KEPT_SECONDS = 1.0
+
+# That space, and until when it is taken for the active one. After that the next question is
+# embedded for it while it is looked up.
+_last: list[tuple[Space, float]] = []
 
 
 @dataclass(frozen=True)
@@ -50,7 +56,7 @@ async def embed(text: str, passages: Sequence[str] = ()) -> Meaning | None:
         return None
     if vector is None:
         vector = await _embed_query(space, text)
-        _last[:] = [space]
+        _remember(space)
         if space.spec is not None:
             backends.note_searched(space.spec)
     if passages:
@@ -60,21 +66,24 @@ async def embed(text: str, passages: Sequence[str] = ()) -> Meaning | None:
 
 async def _embed_for_last(text: str) -> tuple[Space | None, Vectors | None]:
     """Return the active space, and the question's vector if that is the space searched last."""
-    last = _last[0] if _last else None
-    if last is None:
-        space, vector = await active(), None
-    else:
-        found, guess = await asyncio.gather(
-            active(), _embed_query(last, text), return_exceptions=True
-        )
-        if isinstance(found, BaseException):
-            raise found
-        space, vector = found, None
-        if space is not None and (space.id, space.spec) == (last.id, last.spec):
-            if isinstance(guess, BaseException):
-                raise guess
-            vector = guess
-    return space, vector
+    if not _last:
+        return await active(), None
+    ((last, until),) = _last
+    if time.monotonic() < until:
+        return last, await _embed_query(last, text)
+    space, guess = await asyncio.gather(active(), _embed_query(last, text), return_exceptions=True)
+    if isinstance(space, BaseException):
+        raise space
+    if space is None or (space.id, space.spec) != (last.id, last.spec):
+        return space, None
+    if isinstance(guess, BaseException):
+        raise guess
+    _remember(space)
+    return space, guess
+
+
+def _remember(space: Space) -> None:
+    _last[:] = [(space, time.monotonic() + KEPT_SECONDS)]
 
 
 async def _embed_query(space: Space, text: str) -> Vectors:
@@ -210,4 +219,5 @@ def configuration(
 
 def text_of(vector: Vectors) -> str:
     """Return a vector as pgvector reads it."""
-    return f"[{','.join(map(str, vector.tolist()))}]"
+    packed = np.ascontiguousarray(vector, np.float32)
+    return orjson.dumps(packed, option=orjson.OPT_SERIALIZE_NUMPY).decode()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import gc
 import signal
 import socket
 import time
@@ -24,6 +23,7 @@ from django.db import connection
 
 from chat import runs
 from chat.channel_layer import PROCESS, RelayedChannelLayer
+from chat.management import garbage
 from chat.management.connections import warn_if_scarce
 from chat.management.handover import Taker
 from chat.management.supervisor import TOGETHER_SECONDS, how
@@ -34,8 +34,6 @@ from retrieval.management.ready import ReadyCommand
 SERVICE_RESTART = 1012
 STOPPING = "Stopping: no new questions are taken."
 OTHERWISE = "Set PORT or HOST to something else."
-# New objects before the garbage collector looks at them, and how often it looks at older ones.
-COLLECT_AFTER = (20_000, 10, 100)
 # Connections that wait to be accepted.
 BACKLOG = 1024
 # Ctrl-C in a terminal does not wait for long answers.
@@ -154,16 +152,10 @@ class DrainingServer(daphne_server.Server):  # type: ignore[misc]
 
 
 async def make_ready() -> None:
-    """Open what the first question would wait for, and spare the garbage collector.
-
-    It went over everything that was ever imported, 100 ms and more each time, while streams
-    waited. What is there by now stays.
-    """
+    """Open what the first question would wait for, and spare the garbage collector."""
     backends.load_all()
     await per_loop.open_all()
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(*COLLECT_AFTER)
+    garbage.freeze()
 
 
 def restart(protocol: Any) -> None:
