@@ -121,10 +121,16 @@ def search_settings(
 ) -> search.SearchSettings:
     """Return the assistant's search settings with the question's own over them.
 
+    Filters are joined: a question can look at less than its assistant does, never at more.
+
     Raises RunRefused that names the field.
     """
     try:
-        return search.SearchSettings.parse({**assistant.search_settings, **(asked or {})})
+        settings = search.SearchSettings.parse({**assistant.search_settings, **(asked or {})})
+        if asked and "filters" in asked:
+            own = search.SearchSettings.parse(assistant.search_settings)
+            return settings.within(own.filters)
+        return settings
     except search.SearchSettingsError as error:
         raise RunRefused("bad_settings", str(error)) from error
 

@@ -137,6 +137,13 @@ class SearchSettings(_Settings):
             field = ".".join(str(part) for part in (*first["loc"], *inner))
             raise SearchSettingsError(field, first["msg"].removeprefix("Value error, ")) from error
 
+    def within(self, outer: Filter | None) -> Self:
+        """Return the settings with a filter that must hold beside their own."""
+        if outer is None:
+            return self
+        joined = Junction("$and", (outer, self.filters)) if self.filters else outer
+        return self.model_copy(update={"filters": joined})
+
     @model_validator(mode="before")
     @classmethod
     def _fill_in(cls, data: Any) -> Any:
