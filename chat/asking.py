@@ -126,13 +126,13 @@ def search_settings(
     Raises RunRefused that names the field.
     """
     try:
-        settings = search.SearchSettings.parse({**assistant.search_settings, **(asked or {})})
-        if asked and "filters" in asked:
-            own = search.SearchSettings.parse(assistant.search_settings)
-            return settings.within(own.filters)
-        return settings
+        own = search.SearchSettings.parse(assistant.search_settings)
+        if not asked:
+            return own
+        settings = search.SearchSettings.parse({**assistant.search_settings, **asked})
     except search.SearchSettingsError as error:
         raise RunRefused("bad_settings", str(error)) from error
+    return settings.within(own.filters) if "filters" in asked else settings
 
 
 async def read_history(conversation: UUID, before: UUID | None = None) -> list[ChatMessage]:
