@@ -21,7 +21,7 @@ from retrieval.admin_filters import ErrorFilter, StageFilter
 from retrieval.admin_spaces import EmbeddingSpaceAdmin
 from retrieval.ingestion.metadata import MetadataError, checked
 from retrieval.ingestion.pipeline import ENDED
-from retrieval.ingestion.uploads import retry
+from retrieval.ingestion.retrying import retry
 from retrieval.models import (
     Chunk,
     Collection,

@@ -10,6 +10,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.contrib.postgres.search import SearchVectorField
 from django.db import models
+from django.utils import timezone
 from pgvector.django import VectorField
 from uuid_utils.compat import uuid7
 
@@ -57,6 +58,14 @@ class Collection(models.Model):
         return self.name
 
 
+class KeptDocuments(models.Manager["Document"]):
+    """Documents that nobody deleted."""
+
+    def get_queryset(self) -> models.QuerySet[Document]:
+        """Leave out what is deleted and only kept for old answers."""
+        return super().get_queryset().filter(deleted_at__isnull=True)
+
+
 class Document(models.Model):
     """A file in a collection; what is searched is its current version."""
 
@@ -78,11 +87,21 @@ class Document(models.Model):
         help_text="The newest version that is ready.",
     )
     created_at = models.DateTimeField(auto_now_add=True)
+    deleted_at = models.DateTimeField(
+        null=True, blank=True, editable=False, help_text="Kept for old answers only, and not long."
+    )
+
+    objects = KeptDocuments()
+    with_deleted: models.Manager[Document] = models.Manager()
 
     class Meta:
         ordering = ("-created_at",)
         constraints = (
-            models.UniqueConstraint(fields=["collection", "name"], name="one_document_a_name"),
+            models.UniqueConstraint(
+                fields=["collection", "name"],
+                condition=models.Q(deleted_at__isnull=True),
+                name="one_document_a_name",
+            ),
         )
 
     def __str__(self) -> str:
@@ -93,11 +112,27 @@ class Stage(models.TextChoices):
     """Where the ingestion of a version stands."""
 
     QUEUED = "queued", "Queued"
+    FETCHING = "fetching", "Fetching"
     EXTRACTING = "extracting", "Extracting text"
     CHUNKING = "chunking", "Chunking"
     EMBEDDING = "embedding", "Embedding"
+    FINISHING = "finishing", "Finishing"
     READY = "ready", "Ready"
     FAILED = "failed", "Failed"
+
+
+# Nothing more is done to a version in one of these.
+ENDED = (Stage.READY, Stage.FAILED)
+
+
+class ErrorClass(models.TextChoices):
+    """What an error of ingestion lies in, and so who can do something about it."""
+
+    FILE = "file", "The file"
+    ADDRESS = "address", "The address it was to be fetched from"
+    PROVIDER = "provider", "The embedding provider"
+    DATABASE = "database", "The database"
+    INTERNAL = "internal", "A fault of the site"
 
 
 def stored_name(version: DocumentVersion, filename: str) -> str:
@@ -116,6 +151,9 @@ class DocumentVersion(models.Model):
     file = models.FileField(upload_to=stored_name, max_length=300)
     sha256 = models.CharField(max_length=64)
     size = models.PositiveBigIntegerField(help_text="Bytes.")
+    source_url = models.URLField(
+        max_length=2000, blank=True, help_text="Where the worker fetches the file from, if it does."
+    )
     media_type = models.CharField(max_length=150, blank=True)
     title = models.CharField(max_length=500, blank=True, help_text="As the file itself says.")
     metadata = models.JSONField(default=dict, blank=True, help_text="As the file itself says.")
@@ -128,6 +166,7 @@ class DocumentVersion(models.Model):
     embedded_count = models.PositiveIntegerField(default=0)
     stage = models.CharField(max_length=20, choices=Stage.choices, default=Stage.QUEUED)
     error_code = models.CharField(max_length=30, blank=True)
+    error_class = models.CharField(max_length=20, choices=ErrorClass.choices, blank=True)
     error_message = models.TextField(blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True, blank=True)
@@ -147,6 +186,46 @@ class DocumentVersion(models.Model):
     def page_count(self) -> int | None:
         """Number of pages, where the format has pages."""
         return len(self.page_starts) or None
+
+
+class Outcome(models.TextChoices):
+    """How a try at a stage ended."""
+
+    RUNNING = "running", "Running"
+    DONE = "done", "Done"
+    RETRIED = "retried", "To be tried again"
+    FAILED = "failed", "Failed"
+    INTERRUPTED = "interrupted", "Interrupted"
+
+
+class IngestStage(models.Model):
+    """A try at one stage of a version's ingestion: the ledger."""
+
+    version = models.ForeignKey(DocumentVersion, on_delete=models.CASCADE, related_name="stages")
+    stage = models.CharField(max_length=20, choices=Stage.choices)
+    attempt = models.PositiveIntegerField(help_text="1, 2, 3 … within the version and stage.")
+    outcome = models.CharField(max_length=20, choices=Outcome.choices, default=Outcome.RUNNING)
+    started_at = models.DateTimeField(default=timezone.now)
+    ended_at = models.DateTimeField(null=True, blank=True)
+    counts = models.JSONField(
+        default=dict, blank=True, help_text="Pages, characters, chunks, embedded, copied, tokens …"
+    )
+    error_code = models.CharField(max_length=30, blank=True)
+    error_class = models.CharField(max_length=20, choices=ErrorClass.choices, blank=True)
+    message = models.TextField(blank=True)
+    worker = models.CharField(max_length=100, blank=True, help_text="Host and process.")
+
+    class Meta:
+        ordering = ("version", "started_at", "pk")
+        constraints = (
+            models.UniqueConstraint(
+                fields=["version", "stage", "attempt"], name="one_try_an_attempt"
+            ),
+        )
+        indexes = (models.Index(fields=["ended_at"], name="stages_by_end"),)
+
+    def __str__(self) -> str:
+        return f"{self.get_stage_display()}, attempt {self.attempt}: {self.get_outcome_display()}"
 
 
 class ChunkQuerySet(models.QuerySet["Chunk"]):
@@ -242,6 +321,7 @@ class ChunkEmbedding(models.Model):
     chunk = models.ForeignKey(Chunk, on_delete=models.CASCADE, related_name="embeddings")
     space = models.ForeignKey(EmbeddingSpace, on_delete=models.CASCADE, related_name="embeddings")
     embedding: Any = VectorField()
+    digest = models.UUIDField(null=True, editable=False, help_text="Of the text as embedded.")
 
     class Meta:
         constraints = (

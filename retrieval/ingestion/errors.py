@@ -1,4 +1,4 @@
-"""The one error of reading a file: a code for programs, a sentence for the person who uploaded."""
+"""Errors of reading and fetching files: a code for programs, a sentence for who uploaded."""
 
 from __future__ import annotations
 
@@ -23,3 +23,20 @@ class ExtractionError(Exception):
         self.code = code
         self.message = message or MESSAGES[code]
         super().__init__(self.message)
+
+
+class FetchError(Exception):
+    """A file cannot be fetched from its address; `retryable` says whether that may pass.
+
+    `code` is for programs, `message` for people; `retry_after` is the wait in seconds that the
+    server asked for.
+    """
+
+    def __init__(
+        self, code: str, message: str, *, retryable: bool = False, retry_after: float | None = None
+    ) -> None:
+        self.code = code
+        self.message = message
+        self.retryable = retryable
+        self.retry_after = retry_after
+        super().__init__(message)

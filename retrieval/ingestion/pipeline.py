@@ -15,12 +15,14 @@ from django.utils import timezone
 
 from retrieval.backends.base import BackendError
 from retrieval.database import in_thread
-from retrieval.ingestion import spaces
+from retrieval.ingestion import ledger, spaces
 from retrieval.ingestion.chunking import passages
 from retrieval.ingestion.embedding import embed_missing
 from retrieval.ingestion.errors import ExtractionError
 from retrieval.ingestion.extraction import extract
+from retrieval.ingestion.ledger import VersionGoneError
 from retrieval.ingestion.metadata import of_file_itself
+from retrieval.models import ENDED as ENDED  # noqa: PLC0414 - others ask here
 from retrieval.models import (
     Chunk,
     ChunkEmbedding,
@@ -38,7 +40,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-ENDED = (Stage.READY, Stage.FAILED)
 # Chunks written at a time.
 BATCH = 500
 # Titles that programs write by themselves.
@@ -49,39 +50,44 @@ NO_TITLE = re.compile(
 )
 
 
-class VersionGoneError(Exception):
-    """The version was deleted while it was being ingested."""
-
-
 async def ingest(version_id: uuid.UUID) -> EmbeddingSpace | None:
-    """Take a version from wherever it stands to ready, or failed if its file cannot be read.
+    """Take a version from wherever it stands to ready.
 
-    Return the space it was embedded in. Raises BackendError; then the version stays where it is.
+    Return the space it was embedded in, None if it is there already or gone. Raises
+    ExtractionError, BackendError or DatabaseError; then the version stays where it is.
     """
     version = await in_thread(_load, version_id)
     if version is None:
         return None
     try:
-        if version.stage in (Stage.QUEUED, Stage.EXTRACTING):
-            await in_thread(_enter, version, Stage.EXTRACTING)
+        await in_thread(ledger.take_up, version, _next(version))
+        if version.stage == Stage.EXTRACTING:
             extracted = await extract(Path(version.file.path), version.document.name)
             await in_thread(_store_text, version, extracted)
         if version.stage == Stage.CHUNKING:
             await in_thread(_chunk, version)
         return await _embed(version)
-    except ExtractionError as error:
-        await in_thread(fail, version_id, error.code, error.message)
     except VersionGoneError:
         logger.info("Version %s was deleted while it was being ingested", version_id)
     return None
 
 
+def _next(version: DocumentVersion) -> Stage:
+    """Return the stage to begin with; what was embedded is looked for again before the end."""
+    if version.stage in (Stage.QUEUED, Stage.FETCHING):
+        return Stage.EXTRACTING
+    return Stage.EMBEDDING if version.stage == Stage.FINISHING else Stage(version.stage)
+
+
 async def _embed(version: DocumentVersion) -> EmbeddingSpace:
     """Embed a version in every space that is searched or filled, and let it be searched."""
+    embedded = 0
 
     async def progress(count: int) -> None:
+        nonlocal embedded
+        embedded += count
         version.embedded_count += count
-        await in_thread(_save, version, "embedded_count")
+        await in_thread(ledger.progress, version, embedded=embedded)
 
     chunks = Chunk.objects.filter(version=version)
     while True:
@@ -90,8 +96,10 @@ async def _embed(version: DocumentVersion) -> EmbeddingSpace:
         await embed_missing(chunks, space, progress)
         for other in filling:
             await _embed_ahead(chunks, other)
+        await in_thread(ledger.advance, version, Stage.FINISHING, embedded=embedded)
         if await in_thread(_finish, version, space):
             return space
+        await in_thread(ledger.advance, version, Stage.EMBEDDING)
 
 
 async def _embed_ahead(chunks: ChunkQuerySet, space: EmbeddingSpace) -> None:
@@ -106,24 +114,10 @@ async def _embed_ahead(chunks: ChunkQuerySet, space: EmbeddingSpace) -> None:
         logger.warning("Not embedded for %s yet: %s", space, error.message)
 
 
-def fail(version_id: uuid.UUID, code: str, message: str) -> None:
-    """End a version that cannot become ready; an older version stays current."""
-    DocumentVersion.objects.filter(pk=version_id).exclude(stage=Stage.READY).update(
-        stage=Stage.FAILED, error_code=code, error_message=message, finished_at=timezone.now()
-    )
-
-
-def note_error(version_id: uuid.UUID, code: str, message: str) -> None:
-    """Say why a version waits; it will be tried again."""
-    DocumentVersion.objects.filter(pk=version_id).exclude(stage__in=ENDED).update(
-        error_code=code, error_message=message
-    )
-
-
 def _load(version_id: uuid.UUID) -> DocumentVersion | None:
     return (
         DocumentVersion.objects.select_related("document")
-        .filter(pk=version_id)
+        .filter(pk=version_id, document__deleted_at__isnull=True)
         .exclude(stage__in=ENDED)
         .first()
     )
@@ -135,12 +129,6 @@ def _save(version: DocumentVersion, *fields: str) -> None:
         raise VersionGoneError
 
 
-def _enter(version: DocumentVersion, stage: Stage) -> None:
-    version.stage = stage
-    version.error_code = version.error_message = ""
-    _save(version, "stage", "error_code", "error_message")
-
-
 def _store_text(version: DocumentVersion, extracted: Extracted) -> None:
     version.text = extracted["text"]
     version.page_starts = extracted["page_starts"]
@@ -148,8 +136,14 @@ def _store_text(version: DocumentVersion, extracted: Extracted) -> None:
     version.language = normalise(extracted["language"])
     version.title = "" if NO_TITLE.fullmatch(extracted["title"]) else extracted["title"]
     version.metadata = of_file_itself({**extracted, "title": version.title})
-    version.stage = Stage.CHUNKING
-    _save(version, "text", "page_starts", "media_type", "language", "title", "metadata", "stage")
+    with transaction.atomic():
+        _save(version, "text", "page_starts", "media_type", "language", "title", "metadata")
+        ledger.advance(
+            version,
+            Stage.CHUNKING,
+            characters=len(version.text),
+            pages=len(version.page_starts),
+        )
 
 
 def _chunk(version: DocumentVersion) -> None:
@@ -166,8 +160,8 @@ def _chunk(version: DocumentVersion) -> None:
         if not version.chunk_count:
             raise ExtractionError("empty")
         version.embedded_count = 0
-        version.stage = Stage.EMBEDDING
-        _save(version, "chunk_count", "embedded_count", "stage")
+        _save(version, "chunk_count", "embedded_count")
+        ledger.advance(version, Stage.EMBEDDING, chunks=version.chunk_count)
 
 
 def chunks_of(version: DocumentVersion) -> Iterator[Chunk]:
@@ -203,8 +197,7 @@ def _count_embedded(version: DocumentVersion, space: EmbeddingSpace) -> None:
     version.embedded_count = ChunkEmbedding.objects.filter(
         chunk__version=version, space=space
     ).count()
-    version.error_code = version.error_message = ""
-    _save(version, "embedded_count", "error_code", "error_message")
+    _save(version, "embedded_count")
 
 
 def _finish(version: DocumentVersion, space: EmbeddingSpace) -> bool:
@@ -218,7 +211,7 @@ def _finish(version: DocumentVersion, space: EmbeddingSpace) -> bool:
         document = (
             Document.objects.select_for_update(of=("self",))
             .select_related("current_version")
-            .filter(pk=version.document_id)
+            .filter(pk=version.document_id, deleted_at__isnull=True)
             .first()
         )
         if document is None:
@@ -226,6 +219,7 @@ def _finish(version: DocumentVersion, space: EmbeddingSpace) -> bool:
         version.stage = Stage.READY
         version.finished_at = timezone.now()
         _save(version, "stage", "finished_at")
+        ledger.finish(version)
         current = document.current_version
         if current is None or current.number < version.number:
             document.current_version = version

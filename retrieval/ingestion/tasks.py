@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import uuid
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -16,8 +17,9 @@ from procrastinate.jobs import JobDeferrer
 
 from retrieval.backends.base import BackendError
 from retrieval.database import in_thread
-from retrieval.ingestion import filling, indexes, pipeline, spaces
-from retrieval.models import DocumentVersion, EmbeddingSpace, SpaceState
+from retrieval.ingestion import filling, indexes, ledger, pipeline, spaces
+from retrieval.ingestion.errors import FetchError
+from retrieval.models import DocumentVersion, EmbeddingSpace, ErrorClass, SpaceState
 
 if TYPE_CHECKING:
     from procrastinate.jobs import Job
@@ -38,14 +40,20 @@ class Retry(BaseRetryStrategy):
         """Return when to try again, None if it is of no use."""
         if isinstance(exception, (JobAborted, asyncio.CancelledError)):
             return RetryDecision(retry_in={"seconds": 0})
-        if job.attempts >= MAX_ATTEMPTS:
+        if job.attempts >= MAX_ATTEMPTS or not may_pass(exception):
             return None
         wait = min(5 * 2**job.attempts, MAX_WAIT)
-        if isinstance(exception, BackendError) and exception.retryable:
-            return RetryDecision(retry_in={"seconds": int(max(exception.retry_after or 0, wait))})
         if isinstance(exception, PASSING):
             return RetryDecision(retry_in={"seconds": min(wait, 30)})
-        return None
+        asked = getattr(exception, "retry_after", None) or 0
+        return RetryDecision(retry_in={"seconds": math.ceil(max(asked, wait))})
+
+
+def may_pass(error: BaseException) -> bool:
+    """Whether the same may succeed later."""
+    if isinstance(error, (BackendError, FetchError)):
+        return error.retryable
+    return isinstance(error, PASSING)
 
 
 @app.task(name="retrieval.ingest_version", queue=QUEUE, retry=Retry(), pass_context=True)
@@ -54,21 +62,17 @@ async def ingest_version(context: JobContext, version_id: str) -> None:
     key = uuid.UUID(version_id)
     try:
         space = await pipeline.ingest(key)
-    except BackendError as error:
-        if error.retryable and context.job.attempts < MAX_ATTEMPTS:
-            await in_thread(pipeline.note_error, key, error.code, f"{error.message} Trying again.")
-            raise
-        await in_thread(pipeline.fail, key, error.code, error.message)
-    except PASSING:
-        if context.job.attempts < MAX_ATTEMPTS:
-            raise
-        logger.exception("The database failed too often for version %s", key)
-    except Exception:
+    except Exception as error:
         # The edge: whatever a bug breaks, the document says so instead of staying half done.
-        logger.exception("Ingesting version %s failed", key)
-        await in_thread(
-            pipeline.fail, key, "internal", "Something went wrong here; the log has the details."
-        )
+        why = ledger.reason(error)
+        if may_pass(error) and context.job.attempts < MAX_ATTEMPTS:
+            logger.warning("Version %s waits: %s", key, why.message)
+            with suppress(*PASSING):  # the database may still be away
+                await in_thread(ledger.postpone, key, why)
+            raise
+        if why.error_class in (ErrorClass.INTERNAL, ErrorClass.DATABASE):
+            logger.exception("Ingesting version %s failed", key)
+        await in_thread(ledger.fail, key, why)
     else:
         if space is not None and not space.indexed:
             await defer_index(space)

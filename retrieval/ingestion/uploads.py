@@ -99,15 +99,6 @@ def _register(
     return Upload(document, version, unchanged=False)
 
 
-def retry(version: DocumentVersion) -> None:
-    """Queue a failed version again, from the start."""
-    with transaction.atomic():
-        DocumentVersion.objects.filter(pk=version.pk).update(
-            stage=Stage.QUEUED, error_code="", error_message="", finished_at=None
-        )
-        defer_ingestion(version)
-
-
 def clean_name(name: str, folder: str = "") -> str:
     """Return a file's name without its folders and control characters, cut to 255 bytes.
 

@@ -11,9 +11,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from retrieval.ingestion.pipeline import fail
+from retrieval.ingestion.ledger import Reason, fail
 from retrieval.ingestion.uploads import Upload, add_document
-from retrieval.models import Chunk, Collection, Document, DocumentVersion, Stage
+from retrieval.models import Chunk, Collection, Document, DocumentVersion, ErrorClass, Stage
 
 pytestmark = pytest.mark.django_db
 UPLOAD = "/admin/retrieval/document/upload/"
@@ -129,7 +129,7 @@ def test_polling_stops_when_all_have_ended(
 ) -> None:
     """What goes on is asked for again, what has ended is not; bad ids are passed over."""
     going, ended = upload("a.txt", b"a").version, upload("b.txt", b"b").version
-    fail(ended.pk, "corrupt", "This file is damaged.")
+    fail(ended.pk, Reason("corrupt", ErrorClass.FILE, "This file is damaged."))
     url = "/admin/retrieval/document/stages/"
     query = f"?version={going.pk}&version={ended.pk}&version=x"
     page = admin_client.get(url + query).content.decode()
@@ -145,7 +145,7 @@ def test_list_shows_the_newest_version(
 ) -> None:
     """The list says in words how far a document is, and why it failed; it can be filtered."""
     version = upload("a.txt", b"a").version
-    fail(version.pk, "encrypted", "This file is protected.")
+    fail(version.pk, Reason("encrypted", ErrorClass.FILE, "This file is protected."))
     url = "/admin/retrieval/document/"
     assert "This file is protected." in admin_client.get(url).content.decode()
     assert "a.txt" not in admin_client.get(f"{url}?stage=ready").content.decode()
@@ -186,7 +186,7 @@ def test_failed_documents_are_retried(
 ) -> None:
     """Retrying queues what failed, and leaves the rest."""
     failed, queued = upload("a.txt", b"a"), upload("b.txt", b"b")
-    fail(failed.version.pk, "timeout", "Took too long.")
+    fail(failed.version.pk, Reason("timeout", ErrorClass.FILE, "Took too long."))
     page = act(admin_client, "retry_failed", failed.document, queued.document)
     assert "1 queued again." in page
     failed.version.refresh_from_db()

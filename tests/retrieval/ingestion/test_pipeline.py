@@ -8,7 +8,8 @@ from django.db import connection
 
 from retrieval.ingestion.indexes import index_name
 from retrieval.ingestion.pipeline import title_of
-from retrieval.ingestion.uploads import Upload, retry
+from retrieval.ingestion.retrying import retry
+from retrieval.ingestion.uploads import Upload
 from retrieval.models import Chunk, ChunkEmbedding, Document, EmbeddingSpace, Stage
 
 pytestmark = pytest.mark.django_db(transaction=True)

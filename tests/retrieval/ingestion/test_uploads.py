@@ -8,9 +8,9 @@ from django.core.files.base import ContentFile
 from procrastinate.contrib.django.models import ProcrastinateJob
 from pytest_django import Settings
 
-from retrieval.ingestion.pipeline import fail
+from retrieval.ingestion.ledger import Reason, fail
 from retrieval.ingestion.uploads import Upload, UploadError, add_document, clean_name
-from retrieval.models import Collection, Document, DocumentVersion
+from retrieval.models import Collection, Document, DocumentVersion, ErrorClass
 
 pytestmark = pytest.mark.django_db
 
@@ -95,7 +95,7 @@ def test_other_bytes_are_a_new_version(upload: Callable[[str, bytes], Upload]) -
 def test_failed_bytes_are_tried_again(upload: Callable[[str, bytes], Upload]) -> None:
     """What failed once may be uploaded again."""
     first = upload("a.txt", b"one")
-    fail(first.version.pk, "timeout", "Took too long.")
+    fail(first.version.pk, Reason("timeout", ErrorClass.FILE, "Took too long."))
     assert not upload("a.txt", b"one").unchanged
 
 
