@@ -40,17 +40,20 @@ class WeightedWords:
     average_length: float
 
 
-async def search(words: WeightedWords, scope: Scope, limit: int) -> dict[UUID, float]:
+async def search(
+    words: WeightedWords, scope: Scope, limit: int, *, wanted: int = 1
+) -> dict[UUID, float]:
     """Return the BM25 scores of the `limit` best chunks that hold a word, best first.
 
-    Raises DatabaseError.
+    Where so many hold one that not all are ranked, those with common words only are left out if
+    there are `wanted` without them. Raises DatabaseError.
     """
     if not words.terms:
         return {}
     condition, params = scope.condition
     rank, weights = bm25(words)
     # Where few chunks are in scope, those with common words only may be needed, too.
-    terms = words.terms if scope.few else rarest(words.terms)
+    terms = words.terms if scope.few else rarest(words.terms, wanted)
     matching = fulltext.any_of(term.form for term in terms)
     return dict(
         await fetch(
@@ -111,13 +114,13 @@ async def weigh(text: str) -> WeightedWords:
     return WeightedWords(tuple(weightiest), await term_statistics.average_length())
 
 
-def rarest(terms: Sequence[WeightedTerm]) -> list[WeightedTerm]:
-    """Return the rarest terms with at most MATCHES matches in all, but at least one."""
+def rarest(terms: Sequence[WeightedTerm], wanted: int = 1) -> list[WeightedTerm]:
+    """Return the rarest terms with at most MATCHES matches in all, but at least `wanted`."""
     chosen: list[WeightedTerm] = []
     matches = 0
     for term in sorted(terms, key=lambda term: term.frequency):
-        matches += term.frequency
-        if chosen and matches > MATCHES:
+        if matches >= wanted and matches + term.frequency > MATCHES:
             break
+        matches += term.frequency
         chosen.append(term)
     return chosen

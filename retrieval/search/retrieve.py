@@ -72,7 +72,9 @@ async def _search_words(
     scope, words = await asyncio.gather(narrow(scope), fulltext.weigh(query.text))
     hybrid = settings.use_hybrid_search
     limit = settings.hybrid_settings.full_text_limit if hybrid else settings.top_k
-    return scope, Words(words, await fulltext.search(words, scope, limit))
+    # Beside what is near in meaning, chunks with common words only are not missed.
+    wanted = 1 if hybrid else settings.offset + settings.limit
+    return scope, Words(words, await fulltext.search(words, scope, limit, wanted=wanted))
 
 
 def order(hits: list[Hit], settings: SearchSettings) -> list[Hit]:

@@ -92,6 +92,13 @@ def test_common_words_are_not_matched_beside_rare_ones() -> None:
     assert fulltext.rarest([common]) == [common]
 
 
+def test_common_terms_are_matched_where_rare_ones_are_too_few() -> None:
+    rare = WeightedTerm("rare", 3, 9.0)
+    common = WeightedTerm("common", fulltext.MATCHES, 0.1)
+    assert fulltext.rarest([common, rare], wanted=3) == [rare]
+    assert fulltext.rarest([common, rare], wanted=4) == [rare, common]
+
+
 async def test_forms_of_a_term_share_its_weight(add_document: AddDocument) -> None:
     """A form that only a few documents of another language hold is no rarer a term."""
     await in_thread(add_document, "organisation", language="")
