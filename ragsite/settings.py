@@ -172,10 +172,24 @@ STORAGES = {
     "staticfiles": {"BACKEND": "ragsite.staticfiles.HashedStaticFilesStorage"},
 }
 
-# Uploads: larger files are refused while they stream in.
+# Uploads: what is above these is refused while it streams in. Of a file, and of a whole request:
 UPLOAD_MAX_BYTES = env.int("UPLOAD_MAX_BYTES", default=100 * 2**20)
+UPLOAD_MAX_REQUEST_BYTES = env.int("UPLOAD_MAX_REQUEST_BYTES", default=2 * UPLOAD_MAX_BYTES)
 UPLOAD_MAX_FILES = env.int("UPLOAD_MAX_FILES", default=100)
 DATA_UPLOAD_MAX_NUMBER_FILES = UPLOAD_MAX_FILES
+# Kinds of files that are taken, as suffixes; all that can be read if there is none.
+UPLOAD_TYPES = [
+    kind.strip().lower().lstrip(".")
+    for kind in env.list("UPLOAD_TYPES", default=[])
+    if kind.strip()
+]
+# Of the files in a zip: how many, and what they unpack to.
+ARCHIVE_MAX_FILES = env.int("ARCHIVE_MAX_FILES", default=2000)
+ARCHIVE_MAX_BYTES = env.int("ARCHIVE_MAX_BYTES", default=2**30)
+# Fetching files from addresses, by the worker; private addresses only of the hosts named here.
+FETCH_URLS = env.bool("FETCH_URLS", default=True)
+FETCH_PRIVATE_HOSTS = env.list("FETCH_PRIVATE_HOSTS", default=[])
+FETCH_TIMEOUT_SECONDS = env.int("FETCH_TIMEOUT_SECONDS", default=60)
 EXTRACTION_TIMEOUT_SECONDS = env.int("EXTRACTION_TIMEOUT_SECONDS", default=120)
 EXTRACTION_MEMORY_BYTES = env.int("EXTRACTION_MEMORY_BYTES", default=2 * 2**30)
 

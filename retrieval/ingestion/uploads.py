@@ -13,6 +13,7 @@ from django.core.files import File
 from django.db import transaction
 from django.template.defaultfilters import filesizeformat
 
+from retrieval.ingestion.file_kinds import is_allowed
 from retrieval.ingestion.pipeline import title_of
 from retrieval.ingestion.tasks import defer_ingestion
 from retrieval.models import Collection, Document, DocumentVersion, Stage
@@ -24,7 +25,7 @@ NAME_BYTES = 255
 
 
 class UploadError(Exception):
-    """A file is not taken in; `code` is `too-large` or `bad-name`, `message` is for people."""
+    """A file is not taken in; `code` is one of docs/uploads.md, `message` is for people."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -54,11 +55,12 @@ def add_document(  # noqa: PLR0913 - a file has as many things said of it
 
     Folders in `name` are dropped; `folder` is where the document stands within its collection.
     `metadata`, as `metadata.checked` returns it, is set over what the document has.
-    Raises UploadError for a file that is too large or has no usable name.
+    Raises UploadError for a file that is too large, of a kind that is not taken, or has no usable
+    name.
     """
     name = clean_name(name, folder)
     version = DocumentVersion()
-    content = _Metered(file)
+    content = _Metered(file, name)
     field = version.file
     try:
         field.save(name, content, save=False)
@@ -97,6 +99,12 @@ def _register(
         version.save(force_insert=True)
         defer_ingestion(version)
     return Upload(document, version, unchanged=False)
+
+
+def split_path(path: str) -> tuple[str, str]:
+    """Return the folder and the name of a path within a folder that is uploaded."""
+    folder, _, name = path.replace("\\", "/").rpartition("/")
+    return folder.strip("/"), name
 
 
 def clean_name(name: str, folder: str = "") -> str:
@@ -141,14 +149,17 @@ class _Metered(File):  # type: ignore[type-arg]
     It does not pass on `temporary_file_path`: storage would move the file unseen.
     """
 
-    def __init__(self, file: File[bytes]) -> None:
+    def __init__(self, file: File[bytes], name: str) -> None:
         super().__init__(file.file or file, file.name)
+        self.label = name
         self.sha256 = hashlib.sha256()
         self.length = 0
 
     def chunks(self, chunk_size: int | None = None) -> Iterator[bytes]:
-        """Yield the file's bytes; raises UploadError above the limit."""
+        """Yield the file's bytes; raises UploadError above the limit, or for their kind."""
         for chunk in super().chunks(chunk_size):
+            if not self.length and not is_allowed(chunk, self.label):
+                raise not_allowed()
             self.length += len(chunk)
             if self.length > settings.UPLOAD_MAX_BYTES:
                 raise too_large()
@@ -160,3 +171,9 @@ def too_large() -> UploadError:
     """Return the error for a file above UPLOAD_MAX_BYTES."""
     limit = filesizeformat(settings.UPLOAD_MAX_BYTES).replace("\xa0", " ")
     return UploadError("too-large", f"This file is larger than {limit}, the most that is taken.")
+
+
+def not_allowed() -> UploadError:
+    """Return the error for a file of a kind that is not in UPLOAD_TYPES."""
+    kinds = ", ".join(kind.upper() for kind in settings.UPLOAD_TYPES)
+    return UploadError("type-not-allowed", f"Files of this kind are not taken here, only {kinds}.")
