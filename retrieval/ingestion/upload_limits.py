@@ -6,7 +6,6 @@ from typing import IO, TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
-from django.core.files.uploadedfile import TemporaryUploadedFile
 from django.core.files.uploadhandler import SkipFile, TemporaryFileUploadHandler
 from django.template.defaultfilters import filesizeformat
 
@@ -34,7 +33,6 @@ class LimitedUploadHandler(TemporaryFileUploadHandler):
         super().__init__(request)
         self.refused: list[tuple[str, str]] = []
         self.total = 0
-        self.complete: list[TemporaryUploadedFile] = []
 
     def handle_raw_input(
         self,
@@ -60,21 +58,11 @@ class LimitedUploadHandler(TemporaryFileUploadHandler):
         self.received += len(raw_data)
         self.total += len(raw_data)
         if self.total > settings.UPLOAD_MAX_REQUEST_BYTES:
+            self.file.close()  # those that are complete Django closes
             raise request_too_large()
         if self.received > settings.UPLOAD_MAX_BYTES:
             self._drop(too_large())
         return super().receive_data_chunk(raw_data, start)
-
-    def file_complete(self, file_size: int) -> TemporaryUploadedFile | None:
-        """Return a file that is in."""
-        self.complete.append(self.file)
-        return super().file_complete(file_size)
-
-    def upload_interrupted(self) -> None:
-        """Delete what is on disk of a request that is refused."""
-        super().upload_interrupted()
-        for file in self.complete:
-            file.close()
 
     def _drop(self, error: UploadError) -> None:
         self.refused.append((self.file_name or "", error.message))
