@@ -170,9 +170,9 @@ def _jobs(versions: Any) -> dict[str, dict[str, Any]]:
 
 def _last_entries(versions: list[uuid.UUID]) -> dict[uuid.UUID, IngestStage]:
     entries = IngestStage.objects.filter(version__in=versions).order_by(
-        "version", "-started_at", "-pk"
+        "version_id", "-started_at", "-pk"
     )
-    return {entry.version_id: entry for entry in entries.distinct("version")}
+    return {entry.version_id: entry for entry in entries.distinct("version_id")}
 
 
 def _queued(
