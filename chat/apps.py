@@ -10,5 +10,9 @@ class ChatConfig(AppConfig):
     verbose_name = "Conversations"
 
     def ready(self) -> None:
-        """Register the system checks, and what is done when people sign out."""
+        """Register the system checks, what is done when people sign out, and what answers cite."""
         from chat import access, checks  # noqa: F401, PLC0415
+        from chat.keeping import cited_versions  # noqa: PLC0415
+        from retrieval.ingestion import retention  # noqa: PLC0415
+
+        retention.cited_versions.append(cited_versions)

@@ -198,6 +198,27 @@ RAG_BACKENDS = backends.from_environment(env)
 # Every embedder: documents may still be embedded by another one than the chosen one.
 EMBEDDERS = backends.embedders(env)
 
+# What the worker sends an embedding provider: tokens a request, requests in flight a worker, and
+# requests and tokens a minute of all workers together (0: as many as it takes).
+EMBEDDING_BATCH_TOKENS = env.int("EMBEDDING_BATCH_TOKENS", default=8000)
+EMBEDDING_REQUESTS_IN_FLIGHT = env.int("EMBEDDING_REQUESTS_IN_FLIGHT", default=4)
+EMBEDDING_REQUESTS_PER_MINUTE = env.int("EMBEDDING_REQUESTS_PER_MINUTE", default=0)
+EMBEDDING_TOKENS_PER_MINUTE = env.int("EMBEDDING_TOKENS_PER_MINUTE", default=0)
+if EMBEDDING_BATCH_TOKENS < 1 or EMBEDDING_REQUESTS_IN_FLIGHT < 1:
+    raise ImproperlyConfigured(
+        "EMBEDDING_BATCH_TOKENS and EMBEDDING_REQUESTS_IN_FLIGHT must be 1 or more."
+    )
+# A version of which nothing was heard for so long is taken up again.
+INGEST_STALLED_SECONDS = env.int("INGEST_STALLED_SECONDS", default=900)
+
+# Old versions of a document that are kept beside the one that is searched, and for how many days
+# after they were replaced; those that answers cite, for how many days after the answer (unset: as
+# long as there is the answer); what was deleted, for how many days.
+OLD_VERSIONS_KEPT = env.int("OLD_VERSIONS_KEPT", default=5)
+OLD_VERSIONS_DAYS = env.int("OLD_VERSIONS_DAYS", default=30)
+CITED_VERSIONS_DAYS = env.int("CITED_VERSIONS_DAYS", default=None)
+DELETED_DOCUMENTS_DAYS = env.int("DELETED_DOCUMENTS_DAYS", default=0)
+
 # Best relevance below which the documents do not hold the answer; the reranker's own when unset.
 ANSWER_THRESHOLD = env.float("ANSWER_THRESHOLD", default=None)
 # Tokens of passages that go into a prompt.

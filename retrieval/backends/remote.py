@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval.backends import clients
+from retrieval.backends import clients, rate_limits
 from retrieval.backends.base import BackendError
 from retrieval.backends.known_models import estimate_tokens, known
 
@@ -74,8 +74,11 @@ class RemoteEmbedder(ABC):
         """Ask the provider once. Raises BackendError."""
 
     async def _embed(self, texts: Sequence[str], *, query: bool) -> Vectors:
+        tokens = 0 if query else sum(map(self.count_tokens, texts))
         async for attempt in clients.attempts(patient=not query):
             with attempt:
+                if not query:  # nobody waits for those, and they are many
+                    await rate_limits.shared.take(tokens)
                 return self._checked(await self.request(texts, query=query), len(texts))
         raise AssertionError("unreachable: the last attempt returns or raises")
 

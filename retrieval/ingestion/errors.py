@@ -25,6 +25,10 @@ class ExtractionError(Exception):
         super().__init__(self.message)
 
 
+class StalledError(Exception):
+    """Nothing was heard of an ingestion for too long; another try may get further."""
+
+
 class FetchError(Exception):
     """A file cannot be fetched from its address; `retryable` says whether that may pass.
 

@@ -9,7 +9,7 @@ from procrastinate.contrib.django.models import ProcrastinateJob
 
 from retrieval.database import in_thread
 from retrieval.ingestion import indexes, spaces
-from retrieval.ingestion.embedding import embed_missing
+from retrieval.ingestion.embedding import Embedded, embed_missing
 from retrieval.models import EmbeddingSpace, SpaceState
 
 logger = logging.getLogger(__name__)
@@ -26,9 +26,9 @@ async def fill(space: EmbeddingSpace) -> bool:
     until = time.monotonic() + SLICE_SECONDS
     embedded = 0
 
-    async def count(rows: int) -> None:
+    async def count(done: Embedded) -> None:
         nonlocal embedded
-        embedded += rows
+        embedded += done.chunks
 
     def go_on() -> bool:
         """Do at least one batch; then let documents that wait go first."""

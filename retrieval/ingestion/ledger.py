@@ -17,27 +17,32 @@ from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
 from retrieval.backends.base import BackendError
-from retrieval.ingestion.errors import ExtractionError, FetchError
+from retrieval.ingestion.errors import ExtractionError, FetchError, StalledError
 from retrieval.models import ENDED, DocumentVersion, ErrorClass, IngestStage, Outcome, Stage
 
 WORKER = f"{socket.gethostname()}:{os.getpid()}"[:100]
 INTERNAL = "Something went wrong here; the log has the details."
+STALLED = "Nothing happened here for too long."
 DATABASE = "The database could not be reached."
 LEFT = "The worker stopped, was killed, or lost the database here."
-ADVANCE = """
-WITH before AS (
+HOLD = """
+SELECT document.id FROM retrieval_document AS document
+JOIN retrieval_documentversion AS version ON version.document_id = document.id
+WHERE version.id = %(version)s AND document.deleted_at IS NULL
+FOR KEY SHARE OF document
+"""
+ADVANCE = f"""
+WITH alive AS ({HOLD}), before AS (
     UPDATE retrieval_ingeststage
     SET ended_at = statement_timestamp(), outcome = %(outcome)s, message = %(message)s,
         counts = counts || %(counts)s::jsonb
     WHERE version_id = %(version)s AND ended_at IS NULL
 ), entered AS (
-    UPDATE retrieval_documentversion
+    UPDATE retrieval_documentversion AS version
     SET stage = %(stage)s, error_code = '', error_class = '', error_message = ''
-    WHERE id = %(version)s AND EXISTS (
-        SELECT FROM retrieval_document AS document
-        WHERE document.id = document_id AND document.deleted_at IS NULL
-    )
-    RETURNING id
+    FROM alive
+    WHERE version.id = %(version)s AND version.document_id = alive.id
+    RETURNING version.id
 )
 INSERT INTO retrieval_ingeststage (
     version_id, stage, attempt, outcome, started_at, counts,
@@ -46,9 +51,9 @@ INSERT INTO retrieval_ingeststage (
 SELECT id, %(stage)s, 1 + (
     SELECT count(*) FROM retrieval_ingeststage
     WHERE version_id = %(version)s AND stage = %(stage)s
-), 'running', statement_timestamp(), '{}', '', '', '', %(worker)s
+), 'running', statement_timestamp(), '{{}}', '', '', '', %(worker)s
 FROM entered
-"""
+"""  # noqa: S608 - made of constants
 PROGRESS = """
 WITH counted AS (
     UPDATE retrieval_ingeststage SET counts = counts || %(counts)s::jsonb
@@ -79,9 +84,22 @@ def reason(error: BaseException) -> Reason:
         return Reason(error.code, ErrorClass.ADDRESS, error.message)
     if isinstance(error, BackendError):
         return Reason(error.code, ErrorClass.PROVIDER, error.message)
+    if isinstance(error, StalledError):
+        return Reason("stalled", ErrorClass.INTERNAL, STALLED)
     if isinstance(error, DatabaseError):
         return Reason("database", ErrorClass.DATABASE, DATABASE)
     return Reason("internal", ErrorClass.INTERNAL, INTERNAL)
+
+
+def hold(version: DocumentVersion) -> None:
+    """Let nobody delete a version's document before the transaction ends.
+
+    Raises VersionGoneError if it is deleted already.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(HOLD, {"version": version.pk})
+        if not cursor.rowcount:
+            raise VersionGoneError
 
 
 def take_up(version: DocumentVersion, stage: Stage) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import re
 import uuid
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
@@ -17,17 +18,16 @@ from retrieval.backends.base import BackendError
 from retrieval.database import in_thread
 from retrieval.ingestion import ledger, spaces
 from retrieval.ingestion.chunking import passages
-from retrieval.ingestion.embedding import embed_missing
+from retrieval.ingestion.embedding import Embedded, embed_missing
 from retrieval.ingestion.errors import ExtractionError
 from retrieval.ingestion.extraction import extract
-from retrieval.ingestion.fetched import UnchangedError, fetch
 from retrieval.ingestion.ledger import VersionGoneError
 from retrieval.ingestion.metadata import of_file_itself
+from retrieval.ingestion.reuse import copy_known
 from retrieval.models import ENDED as ENDED  # noqa: PLC0414 - others ask here
 from retrieval.models import (
     Chunk,
     ChunkEmbedding,
-    ChunkQuerySet,
     Document,
     DocumentVersion,
     EmbeddingSpace,
@@ -51,28 +51,27 @@ NO_TITLE = re.compile(
 )
 
 
-async def ingest(version_id: uuid.UUID) -> EmbeddingSpace | None:
-    """Take a version from wherever it stands to ready.
+async def ingest(
+    version_id: uuid.UUID, heard: Callable[[], None] = lambda: None
+) -> EmbeddingSpace | None:
+    """Take a version from wherever it stands to ready; `heard` is called whenever it gets on.
 
     Return the space it was embedded in, None if it is there already or gone. Raises
-    ExtractionError, FetchError, BackendError or DatabaseError; then the version stays where it is.
+    ExtractionError, BackendError or DatabaseError; then the version stays where it is.
     """
     version = await in_thread(_load, version_id)
     if version is None:
         return None
     try:
         await in_thread(ledger.take_up, version, _next(version))
-        if version.stage == Stage.FETCHING:
-            await fetch(version)
-            await in_thread(ledger.advance, version, Stage.EXTRACTING, bytes=version.size)
         if version.stage == Stage.EXTRACTING:
             extracted = await extract(Path(version.file.path), version.document.name)
+            heard()
             await in_thread(_store_text, version, extracted)
         if version.stage == Stage.CHUNKING:
             await in_thread(_chunk, version)
-        return await _embed(version)
-    except UnchangedError:
-        logger.info("%s has not changed", version.source_url)
+            heard()
+        return await _embed(version, heard)
     except VersionGoneError:
         logger.info("Version %s was deleted while it was being ingested", version_id)
     return None
@@ -81,41 +80,46 @@ async def ingest(version_id: uuid.UUID) -> EmbeddingSpace | None:
 def _next(version: DocumentVersion) -> Stage:
     """Return the stage to begin with; what was embedded is looked for again before the end."""
     if version.stage in (Stage.QUEUED, Stage.FETCHING):
-        return Stage.FETCHING if version.source_url and not version.file else Stage.EXTRACTING
+        return Stage.EXTRACTING
     return Stage.EMBEDDING if version.stage == Stage.FINISHING else Stage(version.stage)
 
 
-async def _embed(version: DocumentVersion) -> EmbeddingSpace:
+async def _embed(version: DocumentVersion, heard: Callable[[], None]) -> EmbeddingSpace:
     """Embed a version in every space that is searched or filled, and let it be searched."""
-    embedded = 0
+    counts = Counter(embedded=0, copied=0, tokens=0)
 
-    async def progress(count: int) -> None:
-        nonlocal embedded
-        embedded += count
-        version.embedded_count += count
-        await in_thread(ledger.progress, version, embedded=embedded)
+    async def progress(done: Embedded) -> None:
+        heard()
+        counts.update(embedded=done.chunks, tokens=done.tokens)
+        version.embedded_count += done.chunks
+        await in_thread(ledger.progress, version, **counts)
 
     chunks = Chunk.objects.filter(version=version)
     while True:
         space, *filling = await in_thread(spaces.targets)
+        counts.update(copied=await in_thread(copy_known, version, space))
         await in_thread(_count_embedded, version, space)
         await embed_missing(chunks, space, progress)
         for other in filling:
-            await _embed_ahead(chunks, other)
-        await in_thread(ledger.advance, version, Stage.FINISHING, embedded=embedded)
+            await _embed_ahead(version, other, heard)
+        await in_thread(ledger.advance, version, Stage.FINISHING, **counts)
         if await in_thread(_finish, version, space):
             return space
         await in_thread(ledger.advance, version, Stage.EMBEDDING)
+        counts.clear()
 
 
-async def _embed_ahead(chunks: ChunkQuerySet, space: EmbeddingSpace) -> None:
+async def _embed_ahead(
+    version: DocumentVersion, space: EmbeddingSpace, heard: Callable[[], None]
+) -> None:
     """Embed in a space that is being filled; what fails here is left to its filling."""
 
-    async def ignore(count: int) -> None:
-        pass
+    async def progress(_: Embedded) -> None:
+        heard()
 
     try:
-        await embed_missing(chunks, space, ignore)
+        await in_thread(copy_known, version, space)
+        await embed_missing(Chunk.objects.filter(version=version), space, progress)
     except BackendError as error:
         logger.warning("Not embedded for %s yet: %s", space, error.message)
 
@@ -155,8 +159,7 @@ def _store_text(version: DocumentVersion, extracted: Extracted) -> None:
 def _chunk(version: DocumentVersion) -> None:
     """Write all chunks of a version, or none: a second try starts anew."""
     with transaction.atomic():
-        if not DocumentVersion.objects.select_for_update().filter(pk=version.pk).exists():
-            raise VersionGoneError
+        ledger.hold(version)
         Chunk.objects.filter(version=version).delete()
         chunks = chunks_of(version)
         version.chunk_count = 0

@@ -6,9 +6,11 @@ import asyncio
 import logging
 import math
 import uuid
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
+from django.conf import settings
 from django.db import InterfaceError, OperationalError, transaction
 from procrastinate import BaseRetryStrategy, JobContext, RetryDecision
 from procrastinate.contrib.django import app
@@ -18,7 +20,7 @@ from procrastinate.jobs import JobDeferrer
 from retrieval.backends.base import BackendError
 from retrieval.database import in_thread
 from retrieval.ingestion import filling, indexes, ledger, pipeline, spaces
-from retrieval.ingestion.errors import FetchError
+from retrieval.ingestion.errors import FetchError, StalledError
 from retrieval.models import DocumentVersion, EmbeddingSpace, ErrorClass, SpaceState
 
 if TYPE_CHECKING:
@@ -42,9 +44,9 @@ class Retry(BaseRetryStrategy):
             return RetryDecision(retry_in={"seconds": 0})
         if job.attempts >= MAX_ATTEMPTS or not may_pass(exception):
             return None
-        wait = min(5 * 2**job.attempts, MAX_WAIT)
         if isinstance(exception, PASSING):
-            return RetryDecision(retry_in={"seconds": min(wait, 30)})
+            return RetryDecision(retry_in={"seconds": min(2**job.attempts, 30)})
+        wait = min(5 * 2**job.attempts, MAX_WAIT)
         asked = getattr(exception, "retry_after", None) or 0
         return RetryDecision(retry_in={"seconds": math.ceil(max(asked, wait))})
 
@@ -53,7 +55,7 @@ def may_pass(error: BaseException) -> bool:
     """Whether the same may succeed later."""
     if isinstance(error, (BackendError, FetchError)):
         return error.retryable
-    return isinstance(error, PASSING)
+    return isinstance(error, (*PASSING, StalledError))
 
 
 @app.task(name="retrieval.ingest_version", queue=QUEUE, retry=Retry(), pass_context=True)
@@ -61,7 +63,8 @@ async def ingest_version(context: JobContext, version_id: str) -> None:
     """Ingest a version; what cannot pass ends it as failed, with the reason."""
     key = uuid.UUID(version_id)
     try:
-        space = await pipeline.ingest(key)
+        async with _unless_stalled() as heard:
+            space = await pipeline.ingest(key, heard)
     except Exception as error:
         # The edge: whatever a bug breaks, the document says so instead of staying half done.
         why = ledger.reason(error)
@@ -76,6 +79,19 @@ async def ingest_version(context: JobContext, version_id: str) -> None:
     else:
         if space is not None and not space.indexed:
             await defer_index(space)
+
+
+@asynccontextmanager
+async def _unless_stalled() -> AsyncIterator[Callable[[], None]]:
+    """Raise StalledError when what is yielded has not been called for INGEST_STALLED_SECONDS."""
+    now = asyncio.get_running_loop().time
+    # Reading a file has a limit of its own.
+    patience = max(settings.INGEST_STALLED_SECONDS, 2 * settings.EXTRACTION_TIMEOUT_SECONDS)
+    try:
+        async with asyncio.timeout(patience) as limit:
+            yield lambda: limit.reschedule(now() + patience)
+    except TimeoutError as error:
+        raise StalledError from error
 
 
 @app.task(name="retrieval.build_index", queue=QUEUE, retry=Retry())

@@ -1,25 +1,21 @@
-"""The worker: retries, stopping, and being killed."""
+"""The worker: retries, stopping, and what it takes up again."""
 
 import asyncio
-import os
-import subprocess
-import sys
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
-from pathlib import Path
+from collections.abc import Callable, Sequence
 
 import pytest
+from django.conf import settings
 from django.db import connection
 from procrastinate.contrib.django.models import ProcrastinateJob
 
 from retrieval import backends
 from retrieval.backends.base import BackendError, Vectors
 from retrieval.database import in_thread
-from retrieval.ingestion import embedding
 from retrieval.ingestion.uploads import Upload
-from retrieval.ingestion.worker import requeue_lost, work, work_off
-from retrieval.models import ChunkEmbedding, DocumentVersion, Stage
+from retrieval.ingestion.worker import take_up_lost, work_off
+from retrieval.models import Stage
 from tests.fakes import HashEmbedder
+from tests.ingesting import BATCH_TOKENS, assert_whole, until_stage, working
 
 pytestmark = pytest.mark.django_db(transaction=True)
 LONG = b"A sentence of many words that says little. " * 4000
@@ -42,50 +38,19 @@ class GatedEmbedder(HashEmbedder):
     def __init__(self) -> None:
         super().__init__()
         self.waiting, self.gate = asyncio.Event(), asyncio.Event()
-        self.calls = 0
+        self.calls = self.embedded = 0
 
     async def embed_passages(self, texts: Sequence[str]) -> Vectors:
         self.calls += 1
         if self.calls > 1:
             self.waiting.set()
             await self.gate.wait()
+        self.embedded += len(texts)
         return await super().embed_passages(texts)
 
 
 def use(monkeypatch: pytest.MonkeyPatch, embedder: HashEmbedder) -> None:
     monkeypatch.setattr(backends, "embedder", lambda: embedder)
-
-
-@asynccontextmanager
-async def working() -> AsyncIterator[asyncio.Event]:
-    """Run a worker in this process; it is stopped at the end, or by the event."""
-    stop = asyncio.Event()
-    task = asyncio.create_task(work(stop))
-    try:
-        yield stop
-    finally:
-        stop.set()
-        await task
-
-
-async def until_stage(version: DocumentVersion, stage: Stage) -> None:
-    """Wait until a version is in a stage: the database tells nobody, so it is asked."""
-    async with asyncio.timeout(30):
-        while True:
-            await version.arefresh_from_db()
-            if version.stage == stage:
-                return
-            await asyncio.sleep(0.05)
-
-
-def assert_whole(version: DocumentVersion) -> None:
-    """Every chunk is there once, with one vector."""
-    version.refresh_from_db()
-    ordinals = list(version.chunks.order_by("ordinal").values_list("ordinal", flat=True))
-    assert version.stage == Stage.READY
-    assert ordinals == list(range(version.chunk_count))
-    assert version.embedded_count == version.chunk_count
-    assert ChunkEmbedding.objects.filter(chunk__version=version).count() == version.chunk_count
 
 
 def test_passing_error_is_tried_again(
@@ -156,6 +121,8 @@ async def test_stop_requeues_what_runs(
     """A worker that stops in mid-embedding gives the job back; the next one goes on from there."""
     embedder = GatedEmbedder()
     use(monkeypatch, embedder)
+    monkeypatch.setattr(settings, "EMBEDDING_BATCH_TOKENS", BATCH_TOKENS)
+    monkeypatch.setattr(settings, "EMBEDDING_REQUESTS_IN_FLIGHT", 1)
     monkeypatch.setattr("retrieval.ingestion.worker.STOP_SECONDS", 0.1)
     version = (await in_thread(upload, "a.txt", LONG)).version
     async with working():
@@ -163,73 +130,11 @@ async def test_stop_requeues_what_runs(
     job = await ProcrastinateJob.objects.aget(args__version_id=str(version.pk))
     assert job.status == "todo"
     await version.arefresh_from_db()
-    assert (version.stage, version.embedded_count) == (Stage.EMBEDDING, embedding.BATCH)
+    assert (version.stage, version.embedded_count) == (Stage.EMBEDDING, embedder.embedded)
     use(monkeypatch, HashEmbedder())
     async with working():
         await until_stage(version, Stage.READY)
     await in_thread(assert_whole, version)
-
-
-KILLED = """
-import asyncio, sys, django
-from django.conf import settings
-django.setup()
-from retrieval import backends
-from retrieval.ingestion.worker import work
-from tests.fakes import HashEmbedder
-
-class Stuck(HashEmbedder):
-    calls = 0
-    async def embed_passages(self, texts):
-        self.calls += 1
-        if self.calls == 3:
-            print("stuck", flush=True)
-            await asyncio.Event().wait()
-        return await super().embed_passages(texts)
-
-settings.MEDIA_ROOT = sys.argv[1]
-stuck = Stuck()
-backends.embedder = lambda: stuck
-asyncio.run(work(asyncio.Event()))
-"""
-
-
-async def test_killed_worker_loses_nothing(
-    upload: Callable[[str, bytes], Upload], settings, tmp_path: Path
-) -> None:
-    """Kill -9 in mid-embedding: the next worker takes the job up, no chunk comes twice."""
-    version = (await in_thread(upload, "a.txt", LONG)).version
-    database = connection.settings_dict
-    url = (
-        f"postgres://{database['USER']}:{database['PASSWORD']}@{database['HOST']}:"
-        f"{database['PORT']}/{database['NAME']}"
-    )
-    root = Path(__file__).parents[3]
-    environment = os.environ | {
-        "DATABASE_URL": url, "DJANGO_SETTINGS_MODULE": "ragsite.settings", "PYTHONPATH": str(root),
-    }  # fmt: skip
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", KILLED, str(settings.MEDIA_ROOT),
-        cwd=root, env=environment, stdout=subprocess.PIPE,
-    )  # fmt: skip
-    assert process.stdout is not None
-    async with asyncio.timeout(60):
-        assert await process.stdout.readline() == b"stuck\n"
-    process.kill()
-    await process.wait()
-    process._transport.close()  # type: ignore[attr-defined]
-    await version.arefresh_from_db()
-    assert (version.stage, version.embedded_count) == (Stage.EMBEDDING, 2 * embedding.BATCH)
-    await in_thread(forget_heartbeats)
-    async with working():
-        await until_stage(version, Stage.READY)
-    await in_thread(assert_whole, version)
-
-
-def forget_heartbeats() -> None:
-    """Let the time pass after which a silent worker counts as dead."""
-    with connection.cursor() as cursor:
-        cursor.execute("UPDATE procrastinate_workers SET last_heartbeat = now() - interval '1 h'")
 
 
 def test_lost_job_is_replaced(
@@ -241,7 +146,7 @@ def test_lost_job_is_replaced(
         cursor.execute(
             "DELETE FROM procrastinate_jobs WHERE args->>'version_id' = %s", [str(lost.pk)]
         )
-    requeue_lost()
+    take_up_lost()
     for version in (lost, fine):
         assert ProcrastinateJob.objects.filter(args__version_id=str(version.pk)).count() == 1
 
