@@ -192,6 +192,14 @@ FETCH_PRIVATE_HOSTS = env.list("FETCH_PRIVATE_HOSTS", default=[])
 FETCH_TIMEOUT_SECONDS = env.int("FETCH_TIMEOUT_SECONDS", default=60)
 EXTRACTION_TIMEOUT_SECONDS = env.int("EXTRACTION_TIMEOUT_SECONDS", default=120)
 EXTRACTION_MEMORY_BYTES = env.int("EXTRACTION_MEMORY_BYTES", default=2 * 2**30)
+# Recognising text in scans with tesseract: in pictures (auto), in anything drawn (on), or off.
+OCR = env.str("OCR", default="auto").lower()
+if OCR not in {"auto", "on", "off"}:
+    raise ImproperlyConfigured("OCR is one of auto, on and off.")
+# By tesseract's names, such as eng or chi_sim; those that are installed if there is none.
+OCR_LANGUAGES = env.list("OCR_LANGUAGES", default=[])
+OCR_MAX_PAGES = env.int("OCR_MAX_PAGES", default=300)
+OCR_TIMEOUT_SECONDS = env.int("OCR_TIMEOUT_SECONDS", default=600)
 
 # Which embedder, reranker and generator: by EMBEDDER, RERANKER, GENERATOR … or spelt out here.
 RAG_BACKENDS = backends.from_environment(env)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import logging
+import os
 import signal
 import sys
 import tempfile
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 from django.conf import settings
 
@@ -18,9 +20,16 @@ from retrieval.ingestion.errors import ExtractionError
 if TYPE_CHECKING:
     from retrieval.ingestion.reading import Extracted
 
+logger = logging.getLogger(__name__)
+
 ROOT = Path(__file__).resolve().parents[2]
 # What the child may write: JSON escapes make a text up to six times as long.
 OUTPUT_BYTES = 256 * 2**20
+# All that the child gets of the environment: where programs and tesseract's data are.
+ENVIRONMENT = ("PATH", "TESSDATA_PREFIX", "LD_LIBRARY_PATH", "SYSTEMROOT")
+# The child ends itself when its time is over; this is for one that cannot.
+GRACE_SECONDS = 5
+OUT_OF_MEMORY = ("memory allocation", "MemoryError", "bad_alloc", "out of memory", "OutOfMemory")
 
 
 async def extract(path: Path, name: str) -> Extracted:
@@ -28,8 +37,13 @@ async def extract(path: Path, name: str) -> Extracted:
 
     Raises ExtractionError for a file that cannot be read. Cancelling kills the child.
     """
-    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as log:
-        status = await _run_child(path, name, output, log)
+    with (
+        tempfile.TemporaryFile() as output,
+        tempfile.TemporaryFile() as log,
+        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
+        path.open("rb") as file,
+    ):
+        status = await _run_child(file, name, output, log, folder)
         if status == 0 and _size(output) <= OUTPUT_BYTES:
             output.seek(0)
             result = await asyncio.to_thread(json.load, output)
@@ -38,26 +52,48 @@ async def extract(path: Path, name: str) -> Extracted:
             raise ExtractionError(result["error"]["code"], result["error"]["message"])
         log.seek(max(0, _size(log) - 2000))
         tail = log.read().decode(errors="replace")
+    logger.warning("Reading %r ended with status %d: %s", name, status, tail[-500:])
     raise _explain(status, tail)
 
 
-async def _run_child(path: Path, name: str, output: IO[bytes], log: IO[bytes]) -> int:
+async def _run_child(
+    file: IO[bytes], name: str, output: IO[bytes], log: IO[bytes], folder: str
+) -> int:
     """Return the child's exit status: negative when a signal ended it."""
-    seconds = settings.EXTRACTION_TIMEOUT_SECONDS
+    given = _limits()
+    most = given["seconds"] + given["recognition"]["seconds"] + GRACE_SECONDS
+    kept = {key: os.environ[key] for key in ENVIRONMENT if key in os.environ}
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "retrieval.ingestion.extract_worker", str(path), name,
-        str(settings.EXTRACTION_MEMORY_BYTES), str(seconds),
-        stdin=asyncio.subprocess.DEVNULL, stdout=output, stderr=log, cwd=ROOT,
+        sys.executable, "-m", "retrieval.ingestion.extract_worker",
+        json.dumps({"name": name, **given}),
+        stdin=file, stdout=output, stderr=log, cwd=folder,
+        env={**kept, "PYTHONPATH": str(ROOT), "HOME": folder, "TMPDIR": folder,
+             "LANG": "C.UTF-8", "OMP_THREAD_LIMIT": "1"},
+        # A group of its own: the programs that it starts end with it.
+        start_new_session=True,
     )  # fmt: skip
     try:
-        return await asyncio.wait_for(process.wait(), seconds)
+        return await asyncio.wait_for(process.wait(), most)
     except TimeoutError as error:
         raise ExtractionError("timeout") from error
     finally:
-        if process.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                process.kill()
-            await process.wait()
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        await process.wait()
+
+
+def _limits() -> dict[str, Any]:
+    return {
+        "memory": settings.EXTRACTION_MEMORY_BYTES,
+        "seconds": settings.EXTRACTION_TIMEOUT_SECONDS,
+        "output": OUTPUT_BYTES,
+        "recognition": {
+            "mode": settings.OCR,
+            "languages": settings.OCR_LANGUAGES,
+            "max_pages": settings.OCR_MAX_PAGES,
+            "seconds": settings.OCR_TIMEOUT_SECONDS if settings.OCR != "off" else 0,
+        },
+    }
 
 
 def _size(file: IO[bytes]) -> int:
@@ -66,8 +102,8 @@ def _size(file: IO[bytes]) -> int:
 
 def _explain(status: int, log: str) -> ExtractionError:
     """Say why the child died: it ran into a limit, or the file made a parser crash."""
-    if status == -signal.SIGXCPU:
+    if status in (-signal.SIGXCPU, -signal.SIGALRM):
         return ExtractionError("timeout")
-    if "memory allocation" in log or "MemoryError" in log or status in (0, -signal.SIGKILL):
+    if status in (0, -signal.SIGKILL, -signal.SIGXFSZ) or any(w in log for w in OUT_OF_MEMORY):
         return ExtractionError("too-large")
     return ExtractionError("corrupt")

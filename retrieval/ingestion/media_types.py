@@ -13,9 +13,24 @@ import kreuzberg
 from retrieval.ingestion.errors import ExtractionError
 from retrieval.ingestion.plain_text import decode
 
+PDF = "application/pdf"
 OFFICE = "application/vnd.openxmlformats-officedocument"
+DOCX = f"{OFFICE}.wordprocessingml.document"
+PPTX = f"{OFFICE}.presentationml.presentation"
+XLSX = f"{OFFICE}.spreadsheetml.sheet"
+XLSB = "application/vnd.ms-excel.sheet.binary.macroEnabled.12"
+# Folders of the main part, which templates and files with macros have as well.
+OFFICE_TYPES = {"word": DOCX, "ppt": PPTX, "xl": XLSX}
 OPENDOCUMENT = "application/vnd.oasis.opendocument"
-ZIP_TYPES = (OFFICE, OPENDOCUMENT, "application/epub+zip")
+FLAT = "-flat-xml"
+EPUB = "application/epub+zip"
+# What pictures begin with; text in them is recognised where OCR is installed.
+PICTURES = {
+    b"\x89PNG\r\n\x1a\n": "image/png",
+    b"\xff\xd8\xff": "image/jpeg",
+    b"II*\0": "image/tiff",
+    b"MM\0*": "image/tiff",
+}
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 OUTLOOK = "application/vnd.ms-outlook"
 MAIL_TYPE = "message/rfc822"
@@ -36,17 +51,24 @@ TEXT_TYPES = {
 # More than this from one part, at more than this ratio, is a bomb: real documents reach 1:50.
 BOMB_BYTES, BOMB_RATIO = 32 * 2**20, 200
 UNPACKED_BYTES = 2**30
-ENTITY = re.compile(rb"<!ENTITY", re.IGNORECASE)
+MOST_PARTS = 20_000
+# A document type stands before all else in an XML, but there may be comments before it.
+PROLOG_BYTES = 2**20
+# Office files have no document type: who gives them one wants entities expanded, or files read.
+DOCTYPE = re.compile(rb"<!(?:DOCTYPE|ENTITY)", re.IGNORECASE)
+# Possessive: comments must not be tried in every combination.
 HTML = re.compile(
-    r"\s*(<!--.*?-->\s*)*(<!doctype html|<html|<head|<body)", re.IGNORECASE | re.DOTALL
+    r"\s*+(?:<!--(?>.*?-->)\s*+)*+(?:<!doctype html|<html|<head|<body)", re.IGNORECASE | re.DOTALL
 )
-MAIL = re.compile(
-    r"(?:[\w-]+:[^\n]*\n(?:[ \t][^\n]*\n)*)*?(?:From|Received|Return-Path|MIME-Version):",
-    re.IGNORECASE,
-)
+HEADER = re.compile(r"([A-Za-z][\w-]*):[^\n]*\n(?:[ \t][^\n]*\n)*")
+MAIL_HEADERS = {"from", "to", "subject", "date", "received", "message-id", "mime-version",
+                "return-path", "delivered-to", "content-type"}  # fmt: skip
 ENCRYPTED_MAIL = re.compile(
     r"^content-type:\s*(?:multipart/encrypted|application/(?:x-)?pkcs7-mime)",
     re.IGNORECASE | re.MULTILINE,
+)
+FLAT_TYPE = re.compile(
+    r'<office:document\b[^>]*\boffice:mimetype="(application/vnd\.oasis\.[\w.-]{1,100})"'
 )
 SUBTITLES = re.compile(r"WEBVTT\b|1\s*\n\d\d:\d\d:\d\d,\d{3} -->")
 
@@ -59,13 +81,16 @@ def detect(data: bytes, name: str) -> tuple[str, str | None]:
     if not data.strip(b"\0 \t\r\n"):
         raise ExtractionError("empty")
     if b"%PDF-" in data[:1024]:
-        return "application/pdf", None
+        return PDF, None
     if data.startswith(OLE):
         return _compound(data), None
     if data.startswith(b"PK\x03\x04"):
         return _zip(data), None
     if data.startswith(b"{\\rtf"):
         return "application/rtf", None
+    for mark, media_type in PICTURES.items():
+        if data.startswith(mark):
+            return media_type, None
     text = decode(data)
     if text is None:
         raise _unreadable(data, name)
@@ -102,29 +127,40 @@ def _compound(data: bytes) -> str:
 
 def _zip(data: bytes) -> str:
     """Return the type of a zip that is a document, after looking at what it would unpack to."""
-    detected = _known(data) or "application/zip"
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
-    except zipfile.BadZipFile as error:
+    except (zipfile.BadZipFile, ValueError) as error:
         raise ExtractionError("corrupt") from error
     with archive:
-        if "mimetype" in archive.NameToInfo:
-            declared = archive.read("mimetype")[:200].decode("ascii", "ignore").strip()
-            if declared.startswith(OPENDOCUMENT):
-                detected = declared
-        if not detected.startswith(ZIP_TYPES):
+        media_type = _declared(archive)
+        if media_type is None:
             raise ExtractionError(
                 "unsupported", "Archives are not read. Upload the files inside instead."
             )
         _refuse_bombs(archive)
-        if not detected.startswith("application/epub"):
-            _refuse_entities(archive)
-    return detected
+        if media_type != EPUB:
+            _refuse_document_types(archive)
+    return media_type
+
+
+def _declared(archive: zipfile.ZipFile) -> str | None:
+    """Return the media type of the document that a zip is, None if it is none."""
+    names = archive.NameToInfo
+    if "mimetype" in names and names["mimetype"].file_size < 200:
+        declared = _part(archive, "mimetype", 200).decode("ascii", "ignore").strip()
+        if declared == EPUB or declared.startswith(OPENDOCUMENT):
+            return declared.removesuffix("-template")
+    if "xl/workbook.bin" in names:
+        return XLSB
+    if "[Content_Types].xml" in names:
+        folders = {name.split("/")[0] for name in names}
+        return next((OFFICE_TYPES[folder] for folder in OFFICE_TYPES if folder in folders), None)
+    return EPUB if "META-INF/container.xml" in names else None
 
 
 def _refuse_bombs(archive: zipfile.ZipFile) -> None:
     parts = archive.infolist()
-    if sum(part.file_size for part in parts) > UNPACKED_BYTES:
+    if len(parts) > MOST_PARTS or sum(part.file_size for part in parts) > UNPACKED_BYTES:
         raise ExtractionError("too-large")
     for part in parts:
         if part.flag_bits & 0x1:
@@ -133,17 +169,23 @@ def _refuse_bombs(archive: zipfile.ZipFile) -> None:
             raise ExtractionError("too-large")
 
 
-def _refuse_entities(archive: zipfile.ZipFile) -> None:
-    """Office files never declare XML entities; who does wants them expanded, or files read."""
+def _refuse_document_types(archive: zipfile.ZipFile) -> None:
     for part in archive.infolist():
-        if part.filename.endswith((".xml", ".rels")):
-            try:
-                with archive.open(part) as content:
-                    head = content.read(65536)
-            except (zipfile.BadZipFile, NotImplementedError, OSError, zlib.error) as error:
-                raise ExtractionError("corrupt") from error
-            if ENTITY.search(head):
+        if part.filename.endswith((".xml", ".rels", ".vml")):
+            head = _part(archive, part.filename, PROLOG_BYTES)
+            # In UTF-16 every other byte is NUL.
+            if DOCTYPE.search(head.replace(b"\0", b"")):
                 raise ExtractionError("corrupt")
+
+
+def _part(archive: zipfile.ZipFile, name: str, size: int) -> bytes:
+    try:
+        with archive.open(name) as part:
+            return part.read(size)
+    except (zipfile.BadZipFile, NotImplementedError, OSError, EOFError, zlib.error) as error:
+        raise ExtractionError("corrupt") from error
+    except RuntimeError as error:
+        raise ExtractionError("encrypted") from error
 
 
 def _text_type(text: str, name: str) -> str:
@@ -152,11 +194,24 @@ def _text_type(text: str, name: str) -> str:
     if HTML.match(head) or suffix in {".html", ".htm", ".xhtml"}:
         return "text/html"
     if head.lstrip().startswith("<?xml"):
+        if flat := FLAT_TYPE.search(text[:16384]):
+            return f"{flat[1]}{FLAT}"
         return "text/html" if "<html" in head else "application/xml"
     if SUBTITLES.match(head):
         return "text/vtt"
-    if suffix == ".eml" or (not suffix and MAIL.match(head)):
+    if suffix == ".eml" or (suffix in {"", ".txt", ".mht"} and _is_mail(head)):
         if ENCRYPTED_MAIL.search(head):
             raise ExtractionError("encrypted", "This mail is encrypted.")
         return MAIL_TYPE
     return TEXT_TYPES.get(suffix, "text/plain")
+
+
+def _is_mail(head: str) -> bool:
+    """Whether a text begins with the headers of a mail."""
+    found: set[str] = set()
+    position = 0
+    while header := HEADER.match(head, position):
+        found.add(header[1].lower())
+        position = header.end()
+    known = found & MAIL_HEADERS
+    return len(known) >= 3 and bool(known & {"received", "message-id", "mime-version", "from"})

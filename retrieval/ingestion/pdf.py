@@ -16,6 +16,8 @@ from retrieval.ingestion.plain_text import clean
 from retrieval.ingestion.structure import Text
 
 HEADING_CHARACTERS = 100
+LETTER = re.compile(r"\w")
+LETTERS_A_PAGE = 3
 NUMBERED = re.compile(r"(\d+(?:\.\d+)*)\.?\s+[^\W\d_]")
 DIGITS = re.compile(r"\d+")
 # U+0002 stands where a hyphen ended a line: it was part of a name only before a capital or digit.
@@ -39,6 +41,17 @@ def render(pages: Sequence[str], nodes: Iterable[Mapping[str, Any]], text: Text)
     headings = find_headings(nodes)
     for number, page in enumerate(without_running_heads(lines), 1):
         text.add(paragraphs(page, headings.get(number, {})), number)
+
+
+def is_blank(page: str) -> bool:
+    """Whether a page has no text to speak of: a stamp or a page number may stand on a scan."""
+    return len(LETTER.findall(page)) < LETTERS_A_PAGE
+
+
+def is_textless(pages: Sequence[str]) -> bool:
+    """Whether what there is comes from layer names, or from fonts without a character map."""
+    lines = {line for page in pages for line in page.splitlines()}
+    return sum(len(LETTER.findall(line)) for line in lines) < LETTERS_A_PAGE * max(1, len(pages))
 
 
 def tidy(page: str) -> str:

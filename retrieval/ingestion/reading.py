@@ -3,28 +3,35 @@
 from __future__ import annotations
 
 import re
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypedDict
+from xml.etree.ElementTree import Element
 
-import kreuzberg
-from kreuzberg import (
-    ConcurrencyConfig,
-    ContentFilterConfig,
-    ExtractionConfig,
-    LanguageDetectionConfig,
-    PageConfig,
-)
-
-from retrieval.ingestion import pdf, structure
+from retrieval.ingestion import mail, opendocument, parser, pdf, presentation, wordprocessing
 from retrieval.ingestion.errors import ExtractionError
-from retrieval.ingestion.media_types import MAIL_TYPE, OUTLOOK, detect
+from retrieval.ingestion.media_types import (
+    DOCX,
+    FLAT,
+    MAIL_TYPE,
+    OPENDOCUMENT,
+    OUTLOOK,
+    PDF,
+    PPTX,
+    detect,
+)
+from retrieval.ingestion.ocr import Recogniser, Recognition
+from retrieval.ingestion.packages import parse
 from retrieval.ingestion.plain_text import clean
 from retrieval.ingestion.structure import Text
 
-PDF = "application/pdf"
-SLIDES = "presentation"
 # Formats where a page can be cited: a Word file has pages only once it is printed.
-PAGED = (PDF, SLIDES, "ms-powerpoint", "spreadsheet", "ms-excel")
-WORDS = re.compile(r"\w")
+PAGED = (PDF, "presentation", "powerpoint", "spreadsheet", "ms-excel", "image/")
+PLAIN = {"text/plain", "text/markdown", "text/vtt"}
+# A mail in a mail in a mail is read; what is attached to that one is not.
+DEPTH = 3
+LETTER = re.compile(r"\w")
 
 
 class Extracted(TypedDict):
@@ -38,69 +45,145 @@ class Extracted(TypedDict):
     metadata: dict[str, Any]
 
 
-def read(data: bytes, name: str, max_characters: int = 10**9) -> Extracted:
+def read(
+    data: bytes,
+    name: str,
+    max_characters: int = 10**9,
+    recognition: Recognition | None = None,
+) -> Extracted:
     """Return the text of a file. Raises ExtractionError."""
-    media_type, text = detect(data, name)
-    if media_type in {"text/plain", "text/markdown", "text/vtt"} and text is not None:
-        extracted = _plain(text, media_type)
-    else:
-        extracted = _structured(data if text is None else text.encode(), media_type)
-    if len(extracted["text"]) > max_characters:
-        raise ExtractionError("too-large")
-    return extracted
+    return _Reader(Recogniser(recognition or Recognition()), max_characters).read(data, name)
 
 
-def _plain(text: str, media_type: str) -> Extracted:
-    text = clean(text).strip()
-    if not text:
-        raise ExtractionError("empty")
-    sample = text[:20000].encode()
-    detected = kreuzberg.extract_bytes_sync(sample, "text/plain", _config()).detected_languages
-    title = ""
-    if media_type == "text/markdown" and (heading := re.search(r"^# +(.+)$", text, re.MULTILINE)):
-        title = heading[1].strip()
-    return Extracted(
-        text=text, page_starts=[], media_type=media_type, title=title[:500], metadata={},
-        language=(detected or [""])[0],
-    )  # fmt: skip
+class _Reader:
+    """Reads a file, and the files in it, within limits that all of them share."""
+
+    def __init__(self, recogniser: Recogniser, max_characters: int) -> None:
+        self.recogniser = recogniser
+        self.max_characters = max_characters
+        self.depth = 0
+
+    def read(self, data: bytes, name: str) -> Extracted:
+        media_type, decoded = detect(data, name)
+        text = Text(any(word in media_type for word in PAGED), self.max_characters)
+        try:
+            metadata = self.fill(text, data, media_type, decoded)
+        except RecursionError as error:
+            # Elements within elements, deeper than anyone writes them.
+            raise ExtractionError("corrupt") from error
+        content = str(text)
+        if not LETTER.search(content):
+            raise ExtractionError("empty")
+        title = " ".join(str(metadata.get("title") or metadata.get("subject") or "").split())
+        return Extracted(
+            text=content,
+            page_starts=text.page_starts,
+            media_type=media_type,
+            language=parser.language(content),
+            title=clean(title)[:500],
+            metadata=_said(metadata),
+        )
+
+    def fill(self, text: Text, data: bytes, media_type: str, decoded: str | None) -> dict[str, Any]:
+        """Add what a file holds to `text`, and return what it says of itself."""
+        if decoded is not None:
+            return self.fill_from_text(text, decoded, media_type, data)
+        readers: dict[str, Callable[[bytes, Text], dict[str, Any]]] = {
+            PDF: self.fill_from_pdf,
+            "image/": self.fill_from_picture,
+            OUTLOOK: lambda data, text: mail.read_outlook(data, text, self.attachment),
+            OPENDOCUMENT: opendocument.read,
+            DOCX: wordprocessing.read,
+            PPTX: presentation.read,
+        }
+        for beginning, reader in readers.items():
+            if media_type.startswith(beginning):
+                return reader(data, text)
+        return parser.read(data, media_type, text)
+
+    def fill_from_text(
+        self, text: Text, decoded: str, media_type: str, data: bytes
+    ) -> dict[str, Any]:
+        if media_type == MAIL_TYPE:
+            return mail.read(data, text, self.attachment)
+        if media_type.endswith(FLAT):
+            return opendocument.read_flat(_parsed(decoded), text)
+        if media_type not in PLAIN:
+            try:
+                return parser.read(decoded.encode(), media_type, text)
+            except ExtractionError as error:
+                # JSON that breaks off, say: it can be read all the same, but not by its structure.
+                if error.code != "corrupt" or str(text):
+                    raise
+        text.add(clean(decoded).strip(), None)
+        heading = re.search(r"^# +(.+)$", decoded, re.MULTILINE)
+        return {"title": heading[1].strip()} if media_type == "text/markdown" and heading else {}
+
+    def fill_from_pdf(self, data: bytes, text: Text) -> dict[str, Any]:
+        result = parser.parse(data, PDF)
+        metadata: dict[str, Any] = dict(result.metadata or {})
+        pages = [page["content"] for page in result.pages or []]
+        pages += [""] * (int(metadata.get("page_count") or 0) - len(pages))
+        blank = [number for number, page in enumerate(pages) if pdf.is_blank(page)]
+        recognised = False
+        if blank and self.recogniser.wanted(data) and self.recogniser.usable:
+            recognised = self.recognise(pages, blank, data, metadata)
+        if not recognised and pdf.is_textless(pages):
+            reason = self.recogniser.reason if self.recogniser.wanted(data) else ""
+            raise ExtractionError("no-text", reason)
+        pdf.render(pages, result.document["nodes"] if result.document else [], text)
+        text.begin_page(len(pages))
+        return metadata
+
+    def recognise(
+        self, pages: list[str], numbers: list[int], data: bytes, metadata: dict[str, Any]
+    ) -> bool:
+        """Put recognised text in place of pages without any; return whether there was some."""
+        sizes = {
+            page["number"] - 1: page.get("dimensions") or (595, 842)
+            for page in (metadata.get("pages") or {}).get("pages") or []
+        }
+        with tempfile.NamedTemporaryFile(suffix=".pdf") as file:
+            file.write(data)
+            file.flush()
+            for number in numbers:
+                size = sizes.get(number, (595, 842))
+                pages[number] = self.recogniser.page(Path(file.name), number, size)
+        return any(LETTER.search(pages[number]) for number in numbers)
+
+    def fill_from_picture(self, data: bytes, text: Text) -> dict[str, Any]:
+        if not self.recogniser.usable:
+            raise ExtractionError(
+                "unsupported", "Pictures are read only where text recognition (OCR) is installed."
+            )
+        pages = self.recogniser.picture(data).removesuffix("\f").split("\f")
+        if all(map(pdf.is_blank, pages)):
+            raise ExtractionError("no-text", self.recogniser.reason)
+        pdf.render(pages, [], text)
+        text.begin_page(len(pages))
+        return {}
+
+    def attachment(self, data: bytes, name: str) -> str:
+        """Return the text of a file within a file. Raises ExtractionError."""
+        if self.depth >= DEPTH:
+            raise ExtractionError("unsupported", "It is in too many mails within mails.")
+        self.depth += 1
+        try:
+            return self.read(data, name)["text"]
+        finally:
+            self.depth -= 1
 
 
-def _structured(data: bytes, media_type: str) -> Extracted:
-    try:
-        result = kreuzberg.extract_bytes_sync(data, media_type, _config())
-    except (kreuzberg.KreuzbergError, RuntimeError, ValueError) as error:
-        raise _explain(error) from error
-    nodes = result.document["nodes"] if result.document else []
-    paged = any(word in media_type for word in PAGED)
-    metadata: dict[str, Any] = dict(result.metadata or {})
-    rendered = Text(paged)
-    if media_type in {MAIL_TYPE, OUTLOOK}:
-        rendered.add(_envelope(metadata), None)
-    if media_type == PDF:
-        pdf.render([page["content"] for page in result.pages or []], nodes, rendered)
-    else:
-        structure.render(nodes, rendered)
-    text = str(rendered)
-    count = int(metadata.get("page_count") or metadata.get("slide_count") or 0)
-    _refuse_textless(text, media_type, count)
-    rendered.page_starts += [rendered.length] * (count - len(rendered.page_starts) if paged else 0)
-    title = " ".join(str(metadata.get("title") or metadata.get("subject") or "").split())
-    return Extracted(
-        text=text,
-        page_starts=rendered.page_starts,
-        media_type=media_type,
-        language=(result.detected_languages or [""])[0],
-        title=clean(title)[:500],
-        metadata=_said(metadata),
-    )
+def _parsed(decoded: str) -> Element:
+    # What it says of its encoding is no longer so.
+    return parse(re.sub(r"^\s*<\?xml[^>]*\?>", "", decoded.lstrip("\ufeff"), count=1))
 
 
 def _said(metadata: dict[str, Any]) -> dict[str, Any]:
-    """Return what the file says of itself, by the parser's names; a mail's sender is its author."""
+    """Return what the file says of itself, by the parser's names."""
     said = {
         name: metadata.get(name) for name in ("authors", "created_at", "modified_at", "keywords")
     }
-    said["authors"] = said["authors"] or metadata.get("from_email")
     return {
         name: [clean(str(each))[:500] for each in value]
         if isinstance(value, list)
@@ -108,48 +191,3 @@ def _said(metadata: dict[str, Any]) -> dict[str, Any]:
         for name, value in said.items()
         if value
     }
-
-
-def _envelope(metadata: dict[str, Any]) -> str:
-    """Return a mail's headers, and the names of what is attached to it."""
-    lines = {
-        "Subject": metadata.get("subject"),
-        "From": metadata.get("from_email"),
-        "To": ", ".join(metadata.get("to_emails") or []),
-        "Cc": ", ".join(metadata.get("cc_emails") or []),
-        "Date": metadata.get("created_at"),
-        "Attachments": ", ".join(map(str, metadata.get("attachments") or [])),
-    }
-    return "\n".join(f"{name}: {value}" for name, value in lines.items() if value)
-
-
-def _config() -> ExtractionConfig:
-    return ExtractionConfig(
-        use_cache=False,
-        output_format="markdown",
-        include_document_structure=True,
-        pages=PageConfig(extract_pages=True),
-        content_filter=ContentFilterConfig(strip_repeating_text=False, include_headers=True),
-        concurrency=ConcurrencyConfig(max_threads=1),
-        language_detection=LanguageDetectionConfig(enabled=True, min_confidence=0.5),
-    )
-
-
-def _refuse_textless(text: str, media_type: str, pages: int) -> None:
-    # Scans, layer names and fonts without a character map leave some characters a page.
-    letters = sum(len(WORDS.findall(line)) for line in set(text.splitlines()))
-    if not letters:
-        raise ExtractionError("no-text" if media_type == PDF else "empty")
-    if media_type == PDF and letters < 3 * max(pages, 1):
-        raise ExtractionError("no-text")
-
-
-def _explain(error: Exception) -> ExtractionError:
-    if isinstance(error, kreuzberg.ValidationError):
-        return ExtractionError("unsupported")
-    text = str(error).lower()
-    if "password" in text or "encrypted" in text:
-        return ExtractionError("encrypted")
-    if "unsupported format" in text or "no extractor" in text:
-        return ExtractionError("unsupported")
-    return ExtractionError("corrupt")
