@@ -13,5 +13,6 @@ urlpatterns = [
     path("accounts/login/", auth.LoginView.as_view(), name="login"),
     path("accounts/logout/", auth.LogoutView.as_view(), name="logout"),
     path("admin/", admin.site.urls),
+    path("files/", include("retrieval.urls")),
     path("", include("chat.urls")),
 ]
