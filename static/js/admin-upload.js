@@ -1,127 +1,80 @@
 /**
- * The upload page: files are dropped or chosen, sent one by one with their progress, and then
- * followed by the page's poller. Without this module the form sends them all at once.
+ * The upload page: files and folders are dropped or chosen, and addresses given; each is sent by
+ * itself with its progress, and then followed by the page's poller. Without this module the form
+ * sends them all at once.
  */
 
-/** @typedef {{ajax: (verb: string, url: string, context: object) => void, process: (element: Element) => void}} Htmx */
+import { announce } from "./announce.js";
+import { chosenFiles, droppedFiles } from "./dropped.js";
+import { makeRow, showRefused } from "./upload-row.js";
+import { Sending } from "./upload-sending.js";
 
-/** Requests at the same time. */
-const PARALLEL = 2;
+/** @typedef {import("./dropped.js").Found} Found */
+
+/** Documents that the poller asks for at once: the queue takes the first ones first. */
+const POLLED = 100;
+const ENDED = ["ready", "failed", "refused", "gone"];
 
 const form = /** @type {HTMLFormElement} */ (document.querySelector("form.upload"));
-const input = /** @type {HTMLInputElement} */ (form.querySelector("#upload-files"));
 const drop = /** @type {HTMLElement} */ (form.querySelector(".upload-drop"));
+const urls = /** @type {HTMLTextAreaElement | null} */ (form.querySelector("[name=urls]"));
+const collection = /** @type {HTMLSelectElement} */ (form.querySelector("[name=collection]"));
 const results = /** @type {HTMLElement} */ (document.querySelector(".upload-results"));
+const summary = /** @type {HTMLElement} */ (results.querySelector(".upload-summary"));
+const progress = /** @type {HTMLProgressElement} */ (results.querySelector(".upload-all"));
 const rows = /** @type {HTMLElement} */ (document.querySelector("#upload-rows"));
-const htmx = /** @type {Htmx} */ (/** @type {any} */ (window).htmx);
 
-/** @type {{file: File, row: HTMLTableRowElement}[]} */
-const waiting = [];
-let sending = 0;
+const sending = new Sending(form.action, finish, summarise);
+
+/** @param {Found[]} found */
+function take(found) {
+  for (const { file, path } of found) {
+    const row = addRow(path, file.size);
+    if (file.size > Number(form.dataset.maxBytes)) {
+      showRefused(row, form.dataset.tooLarge ?? "");
+    } else {
+      const data = fields();
+      data.append("path", path);
+      data.append("files", file);
+      const after = /\.zip$/i.test(path) ? "Unpacking" : "Storing";
+      sending.add({ row, data, after });
+    }
+  }
+  summarise();
+}
+
+function takeAddresses() {
+  for (const line of urls?.value.split("\n") ?? []) {
+    const url = line.trim();
+    if (!url) continue;
+    const data = fields();
+    data.append("urls", url);
+    sending.add({ row: addRow(url, null), data, after: "Storing" });
+  }
+  if (urls) urls.value = "";
+  summarise();
+}
+
+/** Return what the form says now, without what is sent. */
+function fields() {
+  const data = new FormData(form);
+  for (const name of ["files", "folder", "urls"]) data.delete(name);
+  return data;
+}
 
 /**
- * @param {File} file
- * @returns {HTMLTableRowElement} a row with the file's name, size and an empty state
+ * @param {string} name
+ * @param {number | null} size
  */
-function addRow(file) {
-  const row = document.createElement("tr");
-  const name = document.createElement("th");
-  name.scope = "row";
-  name.textContent = file.name;
-  const size = document.createElement("td");
-  size.textContent = readableSize(file.size);
-  row.append(name, size, document.createElement("td"));
+function addRow(name, size) {
+  const row = makeRow(name, size);
   rows.append(row);
   results.hidden = false;
   return row;
 }
 
-/** @param {number} bytes */
-function readableSize(bytes) {
-  if (bytes < 1024) return `${bytes} bytes`;
-  if (bytes < 1024 ** 2) return `${(bytes / 1024).toFixed(1)} KB`;
-  return `${(bytes / 1024 ** 2).toFixed(1)} MB`;
-}
-
 /**
- * @param {HTMLTableRowElement} row
- * @param {string} text
- */
-function refuse(row, text) {
-  const pill = document.createElement("span");
-  pill.className = "stage-pill stage-failed";
-  pill.textContent = "Not taken";
-  const reason = document.createElement("span");
-  reason.className = "stage-error";
-  reason.textContent = text;
-  const stage = document.createElement("span");
-  stage.className = "stage";
-  stage.dataset.state = "refused";
-  stage.append(pill, reason);
-  row.cells[2].replaceChildren(stage);
-}
-
-/** @param {FileList | File[]} files */
-function take(files) {
-  const most = Number(form.dataset.maxFiles);
-  for (const [position, file] of [...files].entries()) {
-    const row = addRow(file);
-    if (position >= most) {
-      refuse(row, `At most ${most} files are taken at once.`);
-    } else if (file.size > Number(form.dataset.maxBytes)) {
-      refuse(row, form.dataset.tooLarge ?? "");
-    } else {
-      waiting.push({ file, row });
-    }
-  }
-  next();
-}
-
-function next() {
-  while (sending < PARALLEL && waiting.length) {
-    const { file, row } = /** @type {{file: File, row: HTMLTableRowElement}} */ (waiting.shift());
-    sending += 1;
-    send(file, row);
-  }
-}
-
-/**
- * @param {File} file
- * @param {HTMLTableRowElement} row
- */
-function send(file, row) {
-  const progress = document.createElement("progress");
-  progress.max = 1;
-  progress.value = 0;
-  progress.setAttribute("aria-label", `Uploading ${file.name}`);
-  row.cells[2].replaceChildren(progress);
-
-  const data = new FormData(form);
-  data.delete("files");
-  data.append("files", file);
-  const request = new XMLHttpRequest();
-  request.open("POST", form.action);
-  request.setRequestHeader("HX-Request", "true");
-  request.upload.addEventListener("progress", (event) => {
-    if (event.lengthComputable) progress.value = event.loaded / event.total;
-  });
-  request.addEventListener("load", () => {
-    if (request.status === 200 && !request.responseURL.includes("/login/")) {
-      finish(row, request.responseText);
-    } else {
-      refuse(row, "The server did not take this file. Reload the page and try again.");
-    }
-  });
-  request.addEventListener("error", () => refuse(row, "The connection was lost. Try it again."));
-  request.addEventListener("loadend", () => {
-    sending -= 1;
-    next();
-  });
-  request.send(data);
-}
-
-/**
- * Put the server's row in the place of ours, and follow it.
+ * Put the server's rows in the place of ours, and follow them.
  * @param {HTMLTableRowElement} row
  * @param {string} html
  */
@@ -135,17 +88,59 @@ function finish(row, html) {
 /** Start the poller if it rests while some document has not ended; it asks for those it sees. */
 function follow() {
   const poller = /** @type {HTMLElement} */ (document.querySelector("#stages-poller"));
-  const active = [...rows.querySelectorAll(".stage [name=version]")];
+  const active = [...rows.querySelectorAll(".stage [name=version]")].slice(0, POLLED);
   if (active.length && !("active" in poller.dataset)) {
     poller.dataset.active = "";
     const version = active.map((field) => /** @type {HTMLInputElement} */ (field).value);
-    htmx.ajax("GET", poller.dataset.url ?? "", { source: poller, target: poller, swap: "outerHTML", values: { version } });
+    window.htmx.ajax("GET", poller.dataset.url ?? "", {
+      source: poller,
+      target: poller,
+      swap: "outerHTML",
+      select: "#stages-poller",
+      values: { version },
+    });
   }
+  summarise();
 }
 
-input.addEventListener("change", () => {
-  if (input.files?.length) take(input.files);
-  input.value = "";
+/** Say how many there are in each state. */
+function summarise() {
+  const states = [...rows.querySelectorAll(".stage")].map(
+    (stage) => /** @type {HTMLElement} */ (stage).dataset.state ?? "",
+  );
+  const count = (/** @type {string[]} */ ...names) =>
+    states.filter((state) => names.includes(state)).length;
+  const ended = count(...ENDED);
+  const parts = [
+    [count("unsent", "sending"), "uploading"],
+    [count("queued"), "waiting"],
+    [states.length - ended - count("unsent", "sending", "queued"), "being read"],
+    [count("ready"), "ready"],
+    [count("gone"), "unchanged"],
+    [count("failed", "refused"), "failed"],
+  ];
+  const said = parts.filter(([number]) => number).map(([number, word]) => `${number} ${word}`);
+  summary.textContent = `${states.length} in all: ${said.join(", ")}.`;
+  progress.max = states.length || 1;
+  progress.value = ended;
+  announce();
+}
+
+/** Ask for a new collection's name only where one is to be made. */
+function showName() {
+  const row = /** @type {HTMLElement} */ (form.querySelector(".field-new_collection"));
+  row.hidden = collection.value !== "";
+}
+
+for (const input of form.querySelectorAll("input[type=file]")) {
+  const field = /** @type {HTMLInputElement} */ (input);
+  field.addEventListener("change", () => {
+    take(chosenFiles(field.files ?? []));
+    field.value = "";
+  });
+}
+form.querySelector(".upload-folder")?.addEventListener("click", () => {
+  /** @type {HTMLInputElement} */ (form.querySelector("[name=folder]")).click();
 });
 for (const name of ["dragenter", "dragover"]) {
   drop.addEventListener(name, (event) => {
@@ -156,13 +151,28 @@ for (const name of ["dragenter", "dragover"]) {
 for (const name of ["dragleave", "drop"]) {
   drop.addEventListener(name, () => drop.classList.remove("is-over"));
 }
-drop.addEventListener("drop", (event) => {
+drop.addEventListener("drop", async (event) => {
   event.preventDefault();
-  if (event.dataTransfer?.files.length) take(event.dataTransfer.files);
+  if (event.dataTransfer) take(await droppedFiles(event.dataTransfer));
+});
+// A file that misses the field would take the place of the page.
+for (const name of ["dragover", "drop"]) {
+  document.addEventListener(name, (event) => event.preventDefault());
+}
+document.body.addEventListener("htmx:configRequest", (event) => {
+  const { parameters } = /** @type {CustomEvent} */ (event).detail;
+  if (Array.isArray(parameters.version)) parameters.version = parameters.version.slice(0, POLLED);
 });
 // A row may have come while the poller's last answer was on its way.
 document.body.addEventListener("htmx:afterSettle", follow);
-// Files are sent as they are chosen.
-/** @type {HTMLElement} */ (form.querySelector(".submit-row")).hidden = true;
-form.addEventListener("submit", (event) => event.preventDefault());
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  takeAddresses();
+});
+window.addEventListener("beforeunload", (event) => {
+  if (sending.busy) event.preventDefault();
+});
+collection.addEventListener("change", showName);
+showName();
+if (rows.childElementCount) follow();
 form.dataset.ready = "true";

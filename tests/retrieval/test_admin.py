@@ -1,204 +1,138 @@
-"""Documents in the admin: the upload page, the list, the actions."""
+"""The list of documents in the admin, and what can be done with those chosen there."""
 
-import re
+from __future__ import annotations
+
 from collections.abc import Callable
-from pathlib import Path
+from datetime import timedelta
+from typing import Any
+from urllib.parse import urlencode
 
 import pytest
-from django.contrib.auth.models import User
-from django.core.files.base import ContentFile
-from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
 
 from retrieval.ingestion.ledger import Reason, fail
-from retrieval.ingestion.uploads import Upload, add_document
-from retrieval.models import Chunk, Collection, Document, DocumentVersion, ErrorClass, Stage
+from retrieval.ingestion.uploads import Upload
+from retrieval.models import Collection, Document, DocumentVersion, ErrorClass, Stage
+from tests.retrieval.conftest import Staff, ready
 
-pytestmark = pytest.mark.django_db
-UPLOAD = "/admin/retrieval/document/upload/"
-
-
-@pytest.fixture(autouse=True)
-def _media(settings, tmp_path: Path) -> None:
-    settings.MEDIA_ROOT = tmp_path
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("media")]
+LIST = "/admin/retrieval/document/"
+UploadFile = Callable[[str, bytes], Upload]
 
 
-@pytest.fixture
-def collection() -> Collection:
-    return Collection.objects.create(name="Test")
-
-
-@pytest.fixture
-def upload(collection: Collection) -> Callable[[str, bytes], Upload]:
-    return lambda name, content: add_document(collection, name, ContentFile(content, name))
-
-
-def file(name: str, content: bytes = b"Some text.") -> SimpleUploadedFile:
-    return SimpleUploadedFile(name, content)
-
-
-def test_several_files_become_queued_documents(
-    admin_client: Client, admin_user: User, collection: Collection
-) -> None:
-    """Without JavaScript, one form takes several files and shows each one's state."""
-    data = {"collection": collection.pk, "files": [file("a.txt"), file("b.txt")]}
-    response = admin_client.post(UPLOAD, data, follow=True)
-    assert {d.name for d in Document.objects.filter(collection=collection)} == {"a.txt", "b.txt"}
-    assert all(d.uploaded_by == admin_user for d in Document.objects.all())
-    page = response.content.decode()
-    assert page.count('data-state="queued"') == 2
-    assert 'hx-get="/admin/retrieval/document/stages/"' in page
-
-
-def test_a_new_collection_is_made(admin_client: Client) -> None:
-    """Files can go into a collection that is named on the spot."""
-    admin_client.post(UPLOAD, {"new_collection": "Laws", "files": [file("a.txt")]})
-    assert Document.objects.get().collection.name == "Laws"
-
-
-def test_too_large_file_is_named_and_others_go_on(
-    admin_client: Client, collection: Collection, settings
-) -> None:
-    """A file above the limit is dropped while it streams in; the next one is taken."""
-    settings.UPLOAD_MAX_BYTES = 100_000
-    files = [file("big.txt", b"x" * 200_000), file("small.txt")]
-    data = {"collection": collection.pk, "files": files}
-    response = admin_client.post(UPLOAD, data, follow=True)
-    assert [d.name for d in Document.objects.all()] == ["small.txt"]
-    assert "“big.txt”: This file is larger than 97.7 KB" in response.content.decode()
-    assert len([path for path in Path(settings.MEDIA_ROOT).rglob("*") if path.is_file()]) == 1
-
-
-def test_too_many_files_are_refused(admin_client: Client, collection: Collection, settings) -> None:
-    """The number of files in one request is limited, with a message that says so."""
-    settings.UPLOAD_MAX_FILES = settings.DATA_UPLOAD_MAX_NUMBER_FILES = 2
-    data = {"collection": collection.pk, "files": [file(f"{n}.txt") for n in range(3)]}
-    response = admin_client.post(UPLOAD, data, follow=True)
-    assert "At most 2 files" in response.content.decode()
-    assert not Document.objects.exists()
-
-
-def test_script_gets_a_row(admin_client: Client, collection: Collection) -> None:
-    """A file sent by the page's script is answered with its row, its name escaped."""
-    response = admin_client.post(
-        UPLOAD,
-        {"collection": collection.pk, "files": [file("<b>.txt")]},
-        headers={"HX-Request": "true"},
-    )
-    page = response.content.decode()
+def listed(client: Client, **query: str) -> set[str]:
+    """Return the names of the documents that the list shows."""
+    response = client.get(f"{LIST}?{urlencode(query)}")
     assert response.status_code == 200
-    assert "&lt;b&gt;.txt" in page
-    assert str(DocumentVersion.objects.get().pk) in page
+    return {document.name for document in response.context["cl"].result_list}
 
 
-def test_nothing_chosen_is_said(admin_client: Client, collection: Collection) -> None:
-    """A form without a collection or without files comes back with the reason."""
-    response = admin_client.post(UPLOAD, {"collection": collection.pk})
-    assert "Choose at least one file." in response.content.decode()
-    response = admin_client.post(UPLOAD, {"files": [file("a.txt")]})
-    assert "Choose a collection" in response.content.decode()
+def act(client: Client, action: str, *documents: Document, **data: Any) -> str:
+    chosen = {"action": action, "_selected_action": [d.pk for d in documents], "post": "yes"}
+    return client.post(LIST, chosen | data, follow=True).content.decode()
 
 
-def test_upload_needs_a_token(admin_user: User, collection: Collection) -> None:
-    """Another site's form is refused."""
-    client = Client(enforce_csrf_checks=True)
-    client.force_login(admin_user)
-    data = {"collection": collection.pk, "files": [file("a.txt")]}
-    assert client.post(UPLOAD, data).status_code == 403
-    assert not Document.objects.exists()
+def break_(version: DocumentVersion, code: str = "corrupt", kind: str = "file") -> None:
+    fail(version.pk, Reason(code, ErrorClass(kind), f"It is {code}."))
 
 
-def test_upload_needs_the_permission(client: Client, collection: Collection) -> None:
-    """Staff who may not add documents cannot upload."""
-    client.force_login(User.objects.create_user("reader", is_staff=True))
-    data = {"collection": collection.pk, "files": [file("a.txt")]}
-    assert client.get(UPLOAD).status_code == 403
-    assert client.post(UPLOAD, data).status_code == 403
-    assert client.get("/admin/retrieval/document/stages/").status_code == 403
+def test_list_says_how_far_the_newest_version_is(admin_client: Client, upload: UploadFile) -> None:
+    """In words, with the reason where it failed."""
+    break_(upload("a.txt", b"a").version, "encrypted")
+    page = admin_client.get(LIST).content.decode()
+    assert "It is encrypted." in page
+    assert "Retry all failed (1)" in page
 
 
-def test_add_leads_to_the_upload_page(admin_client: Client) -> None:
-    """There is one way to add a document."""
-    response = admin_client.get("/admin/retrieval/document/add/")
-    assert response["Location"] == UPLOAD
+def test_filters_by_status_and_error(admin_client: Client, upload: UploadFile) -> None:
+    """By what the newest version is, not by what older ones were."""
+    ready(upload("ready.txt", b"a").document)
+    again = upload("again.txt", b"a")
+    break_(again.version)
+    upload("again.txt", b"b")
+    break_(upload("broken.txt", b"a").version)
+    break_(upload("busy.txt", b"a").version, "rate_limited", "provider")
+    assert listed(admin_client, stage="ready") == {"ready.txt"}
+    assert listed(admin_client, stage="under-way") == {"again.txt"}
+    assert listed(admin_client, stage="failed") == {"broken.txt", "busy.txt"}
+    assert listed(admin_client, error="corrupt") == {"broken.txt"}
+    assert listed(admin_client, error_class="provider") == {"busy.txt"}
 
 
-def test_polling_stops_when_all_have_ended(
-    admin_client: Client, upload: Callable[[str, bytes], Upload]
+def test_filters_by_collection_type_language_and_age(
+    admin_client: Client, upload: UploadFile, collection: Collection
 ) -> None:
-    """What goes on is asked for again, what has ended is not; bad ids are passed over."""
-    going, ended = upload("a.txt", b"a").version, upload("b.txt", b"b").version
-    fail(ended.pk, Reason("corrupt", ErrorClass.FILE, "This file is damaged."))
-    url = "/admin/retrieval/document/stages/"
-    query = f"?version={going.pk}&version={ended.pk}&version=x"
-    page = admin_client.get(url + query).content.decode()
-    assert re.findall(r'name="version" value="([\w-]+)"', page) == [str(going.pk)]
-    assert f'hx-get="{url}"' in page
-    assert page.count('hx-swap-oob="true"') == 2
-    assert "This file is damaged." in page
-    assert "hx-get" not in admin_client.get(f"{url}?version={ended.pk}").content.decode()
+    """Types and languages that occur are offered by their names."""
+    ready(upload("a.pdf", b"a").document, media_type="application/pdf", language="de")
+    other = ready(upload("b.txt", b"b").document, media_type="text/plain", language="zh")
+    long_ago = timezone.now() - timedelta(days=400)
+    Document.objects.filter(pk=other.document_id).update(created_at=long_ago)
+    assert listed(admin_client, type="application/pdf") == {"a.pdf"}
+    assert listed(admin_client, language="zh") == {"b.txt"}
+    assert listed(admin_client, age="hour") == {"a.pdf"}
+    assert listed(admin_client, age="older") == {"b.txt"}
+    assert listed(admin_client, collection__id__exact=str(collection.pk)) == {"a.pdf", "b.txt"}
+    page = admin_client.get(LIST).content.decode()
+    assert all(name in page for name in ("PDF", "German", "Chinese"))
+    assert admin_client.get(f"{LIST}?_facets=True&stage=ready&type=text/plain").status_code == 200
 
 
-def test_list_shows_the_newest_version(
-    admin_client: Client, upload: Callable[[str, bytes], Upload]
+def test_searches_titles_and_names(admin_client: Client, upload: UploadFile) -> None:
+    upload("pumps.txt", b"a")
+    upload("valves.txt", b"b")
+    assert listed(admin_client, q="PUMP") == {"pumps.txt"}
+
+
+def test_list_asks_as_often_for_many_as_for_few(
+    admin_client: Client, upload: UploadFile, collection: Collection
 ) -> None:
-    """The list says in words how far a document is, and why it failed; it can be filtered."""
-    version = upload("a.txt", b"a").version
-    fail(version.pk, Reason("encrypted", ErrorClass.FILE, "This file is protected."))
-    url = "/admin/retrieval/document/"
-    assert "This file is protected." in admin_client.get(url).content.decode()
-    assert "a.txt" not in admin_client.get(f"{url}?stage=ready").content.decode()
-    page = admin_client.get(f"{url}?stage=failed&error=encrypted").content.decode()
-    assert "This file is protected." in page
+    """The number of queries does not grow with the documents, nor with their versions."""
+
+    def count() -> int:
+        with CaptureQueriesContext(
+            connection,
+        ) as queries:
+            assert admin_client.get(LIST).status_code == 200
+        return len(queries)
+
+    for name in ("a.txt", "b.txt"):
+        ready(upload(name, b"a").document)
+    count()  # once-only queries, such as the site's and the session's
+    few = count()
+    for number in range(30):
+        ready(upload(f"{number}.txt", b"a").document)
+        upload(f"{number}.txt", b"b")
+    assert count() == few <= 20
 
 
-def test_document_page_shows_versions_text_and_chunks(
-    admin_client: Client, upload: Callable[[str, bytes], Upload]
-) -> None:
-    """The document's page has its versions, its text and its chunks, all escaped."""
-    version = upload("a.txt", b"a").version
-    version.text = "<script>alert(1)</script> and more"
-    version.stage = Stage.READY
-    version.save()
-    Document.objects.update(current_version=version)
-    chunk = Chunk.objects.create(
-        version=version, ordinal=0, text=version.text, char_start=0, char_end=9,
-        heading_path=["Part", "Sub"], page_start=3, page_end=4,
-    )  # fmt: skip
-    url = reverse("admin:retrieval_document_change", args=[version.document_id])
-    page = admin_client.get(url).content.decode()
-    assert "page 3–4, Part › Sub" in page
-    assert "&lt;script&gt;alert(1)" in page
-    assert "<script>alert" not in page
-    chunk_page = admin_client.get(reverse("admin:retrieval_chunk_change", args=[chunk.pk]))
-    assert "Part › Sub" in chunk_page.content.decode()
-
-
-def act(client: Client, action: str, *documents: Document) -> str:
-    data = {"action": action, "_selected_action": [d.pk for d in documents], "post": "yes"}
-    response = client.post("/admin/retrieval/document/", data, follow=True)
-    return response.content.decode()
-
-
-def test_failed_documents_are_retried(
-    admin_client: Client, upload: Callable[[str, bytes], Upload]
-) -> None:
+def test_retry_takes_what_failed(admin_client: Client, upload: UploadFile) -> None:
     """Retrying queues what failed, and leaves the rest."""
     failed, queued = upload("a.txt", b"a"), upload("b.txt", b"b")
-    fail(failed.version.pk, Reason("timeout", ErrorClass.FILE, "Took too long."))
+    break_(failed.version)
     page = act(admin_client, "retry_failed", failed.document, queued.document)
-    assert "1 queued again." in page
+    assert "1 document queued again." in page
     failed.version.refresh_from_db()
     assert (failed.version.stage, failed.version.error_code) == (Stage.QUEUED, "")
 
 
-def test_documents_are_disabled_and_enabled(
-    admin_client: Client, upload: Callable[[str, bytes], Upload]
-) -> None:
+def test_reingest_makes_a_new_version(admin_client: Client, upload: UploadFile) -> None:
+    """The old one is searched until the new one is ready."""
+    document = upload("a.txt", b"a").document
+    old = ready(document)
+    assert "1 document queued to be read again." in act(admin_client, "reingest", document)
+    document.refresh_from_db()
+    assert document.current_version == old
+    assert document.versions.order_by("-number")[0].stage == Stage.QUEUED
+
+
+def test_documents_are_disabled_and_enabled(admin_client: Client, upload: UploadFile) -> None:
     """A disabled document is out of search until it is enabled."""
     document = upload("a.txt", b"a").document
-    act(admin_client, "disable", document)
+    assert "1 document disabled." in act(admin_client, "disable", document)
     document.refresh_from_db()
     assert not document.enabled
     act(admin_client, "enable", document)
@@ -206,18 +140,94 @@ def test_documents_are_disabled_and_enabled(
     assert document.enabled
 
 
-def test_deleting_deletes_the_file(
+def test_move_asks_for_a_collection(admin_client: Client, upload: UploadFile) -> None:
+    """The first page asks; the second does it."""
+    document = upload("a.txt", b"a").document
+    target = Collection.objects.create(name="Elsewhere")
+    page = act(admin_client, "move", document)
+    assert "Move 1 document to another collection?" in page
+    assert "1 document moved to Elsewhere." in act(
+        admin_client, "move", document, target=str(target.pk)
+    )
+    document.refresh_from_db()
+    assert document.collection == target
+
+
+def test_move_leaves_what_would_be_there_twice(admin_client: Client, upload: UploadFile) -> None:
+    """A collection has one document of a name: others stay, and are named."""
+    target, third = (Collection.objects.create(name=name) for name in ("Target", "Third"))
+    taken, free = upload("taken.txt", b"a").document, upload("free.txt", b"b").document
+    for collection, name in ((target, "taken.txt"), (third, "free.txt")):
+        Document.objects.create(collection=collection, name=name, title=name)
+    page = act(admin_client, "move", *Document.objects.all(), target=str(target.pk))
+    assert "1 document moved to Target." in page
+    assert "two of one name: “taken.txt”" in page
+    taken.refresh_from_db()
+    free.refresh_from_db()
+    assert (taken.collection.name, free.collection.name) == ("Test", "Target")
+
+
+def test_deleting_takes_out_of_search_and_deletes_the_file(
     admin_client: Client,
-    upload: Callable[[str, bytes], Upload],
-    settings,
-    django_capture_on_commit_callbacks,
+    upload: UploadFile,
+    media: Any,
+    settings: Any,
+    django_capture_on_commit_callbacks: Any,
 ) -> None:
-    """A deleted document's stored files go with it."""
+    """A deleted document's stored files go with it, unless they are to be kept for a while."""
+    settings.DELETED_DOCUMENTS_DAYS = 0
     document = upload("a.txt", b"a").document
     with django_capture_on_commit_callbacks(execute=True):
         act(admin_client, "delete_selected", document)
-    assert not Document.objects.exists()
-    assert not [path for path in Path(settings.MEDIA_ROOT).rglob("*") if path.is_file()]
+    assert not Document.with_deleted.exists()
+    assert not [path for path in media.rglob("*") if path.is_file()]
+
+
+def test_deleting_many_names_some(admin_client: Client, upload: UploadFile) -> None:
+    """The page that asks stays short."""
+    documents = [upload(f"{n}.txt", b"a").document for n in range(3)]
+    more = [
+        Document(collection=documents[0].collection, name=f"more {n}", title=f"more {n}")
+        for n in range(100)
+    ]
+    Document.objects.bulk_create(more)
+    chosen = {
+        "action": "delete_selected",
+        "_selected_action": [d.pk for d in Document.objects.all()],
+    }
+    page = admin_client.post(LIST, chosen).content.decode()
+    assert "and 3 more" in page
+
+
+@pytest.mark.parametrize(
+    ("action", "permission"),
+    [
+        ("retry_failed", "change"), ("reingest", "change"), ("disable", "change"),
+        ("enable", "change"), ("move", "change"), ("delete_selected", "delete"),
+    ],
+)  # fmt: skip
+def test_actions_need_their_permission(
+    action: str, permission: str, staff: Staff, upload: UploadFile
+) -> None:
+    """Whoever may only look is offered nothing, and can do nothing."""
+    document = upload("a.txt", b"a").document
+    client = staff("view_document")
+    assert f'value="{action}"' not in client.get(LIST).content.decode()
+    act(client, action, document)
+    document.refresh_from_db()
+    assert document.enabled
+    assert document.versions.count() == 1
+    allowed = staff("view_document", f"{permission}_document")
+    assert f'value="{action}"' in allowed.get(LIST).content.decode()
+
+
+def test_list_offers_what_is_permitted(staff: Staff, upload: UploadFile) -> None:
+    """Uploading and retrying are buttons of those who may."""
+    break_(upload("a.txt", b"a").version)
+    page = staff("view_document").get(LIST).content.decode()
+    assert reverse("admin:retrieval_document_upload") not in page
+    assert "Retry all failed" not in page
+    assert staff().get(LIST).status_code == 403
 
 
 def test_other_pages_open(admin_client: Client, collection: Collection) -> None:
@@ -225,37 +235,5 @@ def test_other_pages_open(admin_client: Client, collection: Collection) -> None:
     for model in ("collection", "chunk", "embeddingspace"):
         assert admin_client.get(f"/admin/retrieval/{model}/").status_code == 200
     page = admin_client.get("/admin/retrieval/collection/").content.decode()
-    assert f"{UPLOAD}?collection={collection.pk}" in page
-
-
-def test_metadata_is_set_at_upload(admin_client: Client, collection: Collection) -> None:
-    """Lines of the form are every document's metadata; a bad line is said, and nothing taken."""
-    data = {"collection": collection.pk, "metadata": "year=2020\n\nteam=Sales"}
-    admin_client.post(UPLOAD, data | {"files": [file("a.txt"), file("b.txt")]})
-    said = [document.metadata for document in Document.objects.all()]
-    assert said == [{"year": 2020, "team": "Sales"}] * 2
-    bad = {"collection": collection.pk, "metadata": "year", "files": [file("c.txt")]}
-    assert "is not KEY=VALUE" in admin_client.post(UPLOAD, bad).content.decode()
-    assert Document.objects.count() == 2
-
-
-def test_metadata_is_edited(
-    admin_client: Client, upload: Callable[[str, bytes], Upload], collection: Collection
-) -> None:
-    """Staff see what the file says, and say otherwise; what cannot be stored is refused."""
-    version = upload("a.txt", b"a").version
-    version.metadata = {"author": ["<b>Ann</b>", "Bob"]}
-    version.save()
-    Document.objects.update(current_version=version)
-    url = reverse("admin:retrieval_document_change", args=[version.document_id])
-    assert "<dd>&lt;b&gt;Ann&lt;/b&gt;, Bob</dd>" in admin_client.get(url).content.decode()
-    form = {
-        "title": "A", "collection": collection.pk, "enabled": "on",
-        "versions-TOTAL_FORMS": 0, "versions-INITIAL_FORMS": 0,
-    }  # fmt: skip
-    assert admin_client.post(url, form | {"metadata": '{"author": "Cy"}'}).status_code == 302
-    assert Document.objects.get().metadata == {"author": "Cy"}
-    refused = admin_client.post(url, form | {"metadata": '{"a.b": 1}'})
-    assert "cannot be a key" in refused.content.decode()
-    assert admin_client.post(url, form | {"metadata": ""}).status_code == 302
-    assert Document.objects.get().metadata == {}
+    upload = reverse("admin:retrieval_document_upload")
+    assert f"{upload}?collection={collection.pk}" in page
