@@ -1,6 +1,9 @@
 """`manage.py ingest`: what it takes, what it prints, how it exits."""
 
 import json
+import os
+import signal
+import zipfile
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -9,6 +12,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from pytest_django import Settings
 
+from retrieval.database import in_thread
 from retrieval.management.manifest import as_expected
 from retrieval.models import Collection, Document
 
@@ -195,3 +199,113 @@ def test_bad_metadata_is_an_error(folder: Path) -> None:
     with pytest.raises(CommandError, match="--metadata"):
         call_command("ingest", str(folder), metadata=["year"], stdout=StringIO())
     assert not Collection.objects.exists()
+
+
+def packed(path: Path, *names: str) -> Path:
+    with zipfile.ZipFile(path, "w") as archive:
+        for name in names:
+            archive.writestr(name, f"The text of {name}.")
+    return path
+
+
+def test_files_of_a_zip_are_documents(folder: Path) -> None:
+    """Each is told by its path in the archive, which stands in the folders of the disk."""
+    packed(folder / "part" / "a.zip", "in/b.txt", "../out.txt")
+    result, failure = ingest(folder / "part", wait=True)
+    found = {Path(f["path"]).relative_to(folder).as_posix(): f for f in result["files"]}
+    assert found["part/a.zip/in/b.txt"]["status"] == "ready"
+    assert found["part/a.zip/../out.txt"]["error"]["code"] == "bad-name"
+    assert failure == "1 of 3 files failed."
+    assert set(Document.objects.values_list("name", flat=True)) == {"a.txt", "in/b.txt"}
+
+
+def test_check_takes_a_zip_as_one_file(folder: Path) -> None:
+    """A manifest says what becomes of the file itself."""
+    packed(folder / "a.zip", "b.txt")
+    check = manifest(folder, {"path": "Handbook/a.zip", "expect": {"error": "unsupported"}})
+    result, failure = ingest(folder, "--check", check)
+    assert [file["as_expected"] for file in result["files"]] == [True]
+    assert failure is None
+
+
+def test_patterns_choose_files(folder: Path) -> None:
+    """Patterns say what is taken of a folder."""
+    (folder / "b.md").write_text("The third text.")
+    result, _ = ingest(folder, "--include", "*.txt", "--include", "*.md", "--exclude", "part/")
+    assert [Path(file["path"]).name for file in result["files"]] == ["a.txt", "b.md"]
+
+
+def test_address_that_is_refused_is_told(folder: Path) -> None:
+    """What is no address is said at once, what the worker refuses when it has."""
+    result, failure = ingest(
+        folder / "a.txt", "--url", "file:///etc/passwd", "http://localhost:1/b.txt", wait=True
+    )
+    found = {file["path"]: file["error"] and file["error"]["code"] for file in result["files"]}
+    assert found == {
+        str(folder / "a.txt"): None,
+        "file:///etc/passwd": "bad-address",
+        "http://localhost:1/b.txt": "refused-address",
+    }
+    assert failure == "2 of 3 files failed."
+
+
+def test_addresses_alone_make_a_collection_of_their_host() -> None:
+    """Without --wait the worker fetches later."""
+    result, failure = ingest("--url", "https://example.org/a.pdf")
+    assert [file["status"] for file in result["files"]] == ["queued"]
+    assert failure is None
+    assert Collection.objects.get().name == "example.org"
+
+
+def test_fetched_file_that_is_known_is_unchanged(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The worker deletes the version of a file that the document has already."""
+    monkeypatch.setattr(
+        "retrieval.management.commands.ingest.wait",
+        lambda *args: in_thread(lambda: Document.objects.get().versions.all().delete()),
+    )
+    result, failure = ingest("--url", "https://example.org/a.pdf", wait=True)
+    assert [file["status"] for file in result["files"]] == ["unchanged"]
+    assert failure is None
+
+
+class Interrupt(StringIO):
+    """Sends Ctrl-C as soon as something is written that has `sign` in it."""
+
+    def __init__(self, sign: str) -> None:
+        super().__init__()
+        self.sign = sign
+
+    def write(self, text: str) -> int:
+        if self.sign in text:
+            os.kill(os.getpid(), signal.SIGINT)
+        return super().write(text)
+
+
+def test_watch_tells_each_file_and_ends_with_ctrl_c(folder: Path) -> None:
+    """A JSON object a line as each has ended, and a summary; the exit code is 0."""
+    (folder / "broken.pdf").unlink()
+    output = Interrupt("part/a.txt")
+    call_command(
+        "ingest", str(folder), watch=True, wait=True, json=True, stdout=output, stderr=StringIO()
+    )
+    *files, last = map(json.loads, output.getvalue().splitlines())
+    assert {file["status"] for file in files} == {"ready"}
+    assert last["summary"]["ready"] == len(files)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.parametrize("args", [["a.txt", "--watch"], ["--watch"]])
+def test_watch_is_of_folders(folder: Path, args: list[str]) -> None:
+    """Anything else is refused."""
+    paths = [str(folder / arg) if arg == "a.txt" else arg for arg in args]
+    with pytest.raises(CommandError, match="--watch needs folders"):
+        call_command("ingest", *paths)
+
+
+def test_pipe_is_not_waited_for(folder: Path) -> None:
+    """Opening it would last for ever."""
+    os.mkfifo(folder / "pipe")
+    result, _ = ingest(folder / "pipe")
+    assert result["files"][0]["error"]["code"] == "unreadable"
