@@ -160,8 +160,11 @@ for (const name of ["dragover", "drop"]) {
   document.addEventListener(name, (event) => event.preventDefault());
 }
 document.body.addEventListener("htmx:configRequest", (event) => {
-  const { parameters } = /** @type {CustomEvent} */ (event).detail;
-  if (Array.isArray(parameters.version)) parameters.version = parameters.version.slice(0, POLLED);
+  /** @type {{formData: FormData}} */
+  const { formData } = /** @type {CustomEvent} */ (event).detail;
+  const keys = formData.getAll("version");
+  formData.delete("version");
+  for (const key of keys.slice(0, POLLED)) formData.append("version", key);
 });
 // A row may have come while the poller's last answer was on its way.
 document.body.addEventListener("htmx:afterSettle", follow);
