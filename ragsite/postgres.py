@@ -44,7 +44,6 @@ SETTINGS = {
     "listen_addresses": "127.0.0.1",
     "unix_socket_directories": "",
     "max_connections": "100",
-    "shared_buffers": "256MB",
     "maintenance_work_mem": "256MB",
     "work_mem": "16MB",
     "max_wal_size": "2GB",
@@ -144,11 +143,20 @@ def _start(folder: Path, state: Path) -> None:
     if not _is_free(int(settings["PORT"])):
         (folder / "port").unlink()
         settings = database(state)
-    options = SETTINGS | {"port": str(settings["PORT"])}
+    options = SETTINGS | {"shared_buffers": shared_buffers(), "port": str(settings["PORT"])}
     arguments = " ".join(f"-c {name}={value!r}" for name, value in options.items())
     run(folder, "pg_ctl", "-D", data, "-w", "-l", data / "server.log", "-o", arguments, "start")
     guard(folder)
     _create_database(settings)
+
+
+def shared_buffers() -> str:
+    """Return an eighth of the machine's memory, within 128 MB and 2 GB.
+
+    Search is quick where the vectors' index fits in; what is not used takes no memory.
+    """
+    megabytes = psutil.virtual_memory().total // 8 // 2**20
+    return f"{min(max(megabytes, 128), 2048)}MB"
 
 
 def guard(folder: Path) -> None:

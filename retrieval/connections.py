@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
+from itertools import chain
 from typing import Any
 
 from django.conf import settings
@@ -16,17 +17,30 @@ from retrieval.per_loop import PerLoop
 
 Row = tuple[Any, ...]
 
-# How pgvector searches unless a search says otherwise. And statements are planned once: that
+# How pgvector looks on where a condition left too little. And statements are planned once: that
 # takes as long as running them. What is searched stays in memory: looking rows up one by one costs
 # little more than reading all, which the planner would take for cheaper below 100,000 rows.
 CONFIGURATION = {
-    "hnsw.ef_search": "160",
     "hnsw.iterative_scan": "relaxed_order",
     "plan_cache_mode": "force_generic_plan",
     "random_page_cost": "1.1",
 }
 # Of Django's parameters, those that are about its own cursors.
 DJANGO_ONLY = ("context", "cursor_factory", "prepare_threshold")
+
+
+class Connection(AsyncConnection[Row]):
+    """A connection that knows what was set on it."""
+
+    configured: Mapping[str, str] = {}
+
+    async def configure(self, configuration: Mapping[str, str]) -> None:
+        """Set what is not set yet, for as long as the connection is open."""
+        changed = configuration.items() - self.configured.items()
+        if changed:
+            calls = ", ".join(["set_config(%s, %s, false)"] * len(changed))
+            await self.execute(f"SELECT {calls}".encode(), [*chain.from_iterable(changed)])
+            self.configured = {**self.configured, **configuration}
 
 
 class Connections:
@@ -37,12 +51,12 @@ class Connections:
     """
 
     def __init__(self) -> None:
-        self._idle: list[AsyncConnection[Row]] = []
+        self._idle: list[Connection] = []
         self._closed = False
         self._free = asyncio.Semaphore(settings.DATABASE_CONNECTIONS)
 
     @asynccontextmanager
-    async def connection(self) -> AsyncGenerator[AsyncConnection[Row]]:
+    async def connection(self) -> AsyncGenerator[Connection]:
         """Lend a connection in autocommit. Raises psycopg.OperationalError if there is none."""
         try:
             async with asyncio.timeout(settings.DATABASE_TIMEOUT):
@@ -73,18 +87,17 @@ class Connections:
         await self.forget()
 
 
-async def connect() -> AsyncConnection[Row]:
+async def connect() -> Connection:
     """Open a connection to Django's database. Raises psycopg.OperationalError."""
     django: dict[str, Any] = connection.get_connection_params()
     parameters = {name: value for name, value in django.items() if name not in DJANGO_ONLY}
-    opened = await AsyncConnection.connect(
+    opened = await Connection.connect(
         **{"connect_timeout": int(settings.DATABASE_TIMEOUT), **parameters},
         autocommit=True,
         prepare_threshold=0,
     )
     try:
-        for name, value in CONFIGURATION.items():
-            await opened.execute("SELECT set_config(%s, %s, false)", (name, value))
+        await opened.configure(CONFIGURATION)
     except BaseException:  # cancelled, say
         await opened.close()
         raise

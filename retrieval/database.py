@@ -36,7 +36,9 @@ class Statement(NamedTuple):
 async def fetch(
     sql: str, params: Params = (), configuration: Mapping[str, str] | None = None
 ) -> list[Row]:
-    """Return the rows of a statement that only reads; `configuration` holds for it alone.
+    """Return the rows of a statement that only reads, with PostgreSQL set to `configuration`.
+
+    What is set stays so on its connection: the next statement that needs it finds it there.
 
     Raises django.db.DatabaseError.
     """
@@ -54,12 +56,9 @@ async def _fetch(
     own: Connections, sql: str, params: Params, configuration: Mapping[str, str] | None
 ) -> list[Row]:
     async with own.connection() as lent:
-        if not configuration:
-            return await (await lent.execute(sql.encode(), params)).fetchall()
-        async with lent.transaction():
-            for name, value in configuration.items():
-                await lent.execute("SELECT set_config(%s, %s, true)", (name, value))
-            return await (await lent.execute(sql.encode(), params)).fetchall()
+        if configuration:
+            await lent.configure(configuration)
+        return await (await lent.execute(sql.encode(), params)).fetchall()
 
 
 async def rows(queryset: QuerySet[Any, Any]) -> list[Row]:

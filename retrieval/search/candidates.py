@@ -5,10 +5,6 @@ A guess at the score of what only the other search found would misplace it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from uuid import UUID
-
 from retrieval.connections import Row
 from retrieval.database import Statement, fetch
 from retrieval.measures import COSINE, MEASURES
@@ -25,24 +21,19 @@ FIELDS = (
 )
 
 
-@dataclass(frozen=True)
-class Words:
-    """A question's words, and the scores of the best chunks that hold one."""
-
-    weighted: WeightedWords
-    scores: Mapping[UUID, float]
-
-
 async def load(
-    scope: Scope, settings: SearchSettings, meaning: Meaning | None, words: Words | None
+    scope: Scope,
+    settings: SearchSettings,
+    meaning: Meaning | None,
+    words: WeightedWords | None,
 ) -> list[Hit]:
     """Return the `top_k` nearest chunks in scope and those that hold the words, in any order.
 
-    One statement: the nearest are found, scored and read on one way to the database. Raises
+    One statement: both are found, scored and read on one way to the database. Raises
     DatabaseError, and SearchSettingsError if there is no index for the measure and too much to
     compare.
     """
-    if meaning is None and (words is None or not words.scores):
+    if meaning is None and (words is None or not words.terms):
         return []
     nearest = Statement("SELECT NULL::uuid AS id")
     near, measured = Statement("NULL"), Statement("NULL")
@@ -58,28 +49,25 @@ async def load(
         joined = (
             f" LEFT JOIN {vector.EMBEDDING} ON embedding.chunk_id = chunk.id AND {space.of_space}"
         )
-        configuration = vector.configuration(settings, space, measure)
-    known = words.scores if words else {}
-    rank = fulltext.bm25(words.weighted) if words else Statement("0")
-    condition, visible = scope.condition
+        configuration = await vector.configuration(settings, space, measure)
+    by_words, rank = Statement("SELECT NULL::uuid AS id, NULL::float8 AS score"), Statement("NULL")
+    if words is not None and words.terms:
+        by_words, rank = fulltext.best(words, scope, settings), fulltext.bm25(words)
     rows = await fetch(
         f"WITH nearest AS MATERIALIZED ({nearest.sql}),"
-        " found AS (SELECT id FROM nearest UNION SELECT unnest(%s::uuid[]))"
-        f" SELECT {FIELDS}, {near.sql}, {measured.sql},"
-        f" CASE WHEN chunk.id <> ALL(%s) THEN {rank.sql} END"
-        f" FROM found JOIN ({SEARCHED}) ON chunk.id = found.id{joined} WHERE {condition}",
-        [
-            *nearest.params,
-            list(known),
-            *(*near.params, *measured.params, list(known), *rank.params, *visible),
-        ],
+        f" by_words AS MATERIALIZED ({by_words.sql}),"
+        " found AS (SELECT id FROM nearest UNION SELECT id FROM by_words)"
+        f" SELECT {FIELDS}, {near.sql}, {measured.sql}, COALESCE(by_words.score, {rank.sql})"
+        f" FROM found JOIN ({SEARCHED}) ON chunk.id = found.id"
+        f" LEFT JOIN by_words ON by_words.id = found.id{joined}",
+        [*nearest.params, *by_words.params, *near.params, *measured.params, *rank.params],
         configuration,
     )
-    return [hit_of(row, known) for row in rows]
+    return [hit_of(row) for row in rows]
 
 
-def hit_of(row: Row, known: Mapping[UUID, float]) -> Hit:
-    """Return a row as a hit, with the scores that it has; those by words may be `known`."""
+def hit_of(row: Row) -> Hit:
+    """Return a row as a hit, with the scores that it has."""
     id_, text, heading_path, page, language, document, title, *rest = row
     *place, similarity, nearness, rank = rest
     scores = {}
@@ -87,8 +75,8 @@ def hit_of(row: Row, known: Mapping[UUID, float]) -> Hit:
         scores["vector"] = similarity
     if nearness is not None:
         scores["nearness"] = nearness
-    if by_words := known.get(id_, rank):
-        scores["fulltext"] = by_words
+    if rank:
+        scores["fulltext"] = rank
     return Hit(
         id_, text, tuple(heading_path), page, language, document, title, scores, Place(*place)
     )

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from uuid import UUID
 
-from retrieval.database import Statement, fetch
+from retrieval.database import Statement
 from retrieval.search import term_statistics
-from retrieval.search.scope import SEARCHED, Scope
+from retrieval.search.scope import Scope
+from retrieval.search.settings import SearchSettings
 from retrieval.text import fulltext
 
 K1 = 1.2
@@ -40,28 +40,26 @@ class WeightedWords:
     average_length: float
 
 
-async def search(
-    words: WeightedWords, scope: Scope, limit: int, *, wanted: int = 1
-) -> dict[UUID, float]:
-    """Return the BM25 scores of the `limit` best chunks that hold a word, best first.
+def best(words: WeightedWords, scope: Scope, settings: SearchSettings) -> Statement:
+    """Return SQL for (id, score) of the best chunks in scope that hold a word, by BM25.
 
     Where so many hold one that not all are ranked, those with common words only are left out if
-    there are `wanted` without them. Raises DatabaseError.
+    there are enough without them.
     """
-    if not words.terms:
-        return {}
     condition, params = scope.condition
     rank, weights = bm25(words)
-    # Where few chunks are in scope, those with common words only may be needed, too.
+    hybrid = settings.use_hybrid_search
+    limit = settings.hybrid_settings.full_text_limit if hybrid else settings.top_k
+    # Where few chunks are in scope, those with common words only may be needed, too. Beside what
+    # is near in meaning they are not.
+    wanted = 1 if hybrid else settings.offset + settings.limit
     terms = words.terms if scope.few else rarest(words.terms, wanted)
     matching = fulltext.any_of(term.form for term in terms)
-    return dict(
-        await fetch(
-            f"SELECT chunk.id, {rank} AS score FROM {SEARCHED}"
-            f" WHERE chunk.fulltext @@ %s::tsquery AND {condition}"
-            f" ORDER BY score DESC LIMIT {limit:d}",
-            [*weights, matching, *params],
-        )
+    return Statement(
+        f"SELECT chunk.id, {rank} AS score FROM {scope.searched}"
+        f" WHERE chunk.fulltext @@ %s::tsquery AND {condition}"
+        f" ORDER BY score DESC LIMIT {limit:d}",
+        [*weights, matching, *params],
     )
 
 

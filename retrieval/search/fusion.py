@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Mapping
-from statistics import fmean
 from typing import TypeVar
+
+import numpy as np
 
 Id = TypeVar("Id", bound=Hashable)
 
@@ -75,15 +75,14 @@ def rrf(
 
 def standardise(scores: Mapping[Id, float]) -> dict[Id, float]:
     """Return z-scores: by how many standard deviations each is above the mean."""
-    if not scores:
+    values = np.fromiter(scores.values(), float, len(scores))
+    if not len(values):
         return {}
-    mean = fmean(scores.values())
-    # Not `pstdev`, which computes with fractions, ten times as long.
-    deviation = math.sqrt(fmean((score - mean) ** 2 for score in scores.values()))
+    mean, deviation = values.mean(), values.std()
     # Equal scores differ by rounding only.
     if deviation <= 1e-9 * max(1.0, abs(mean)):
         return dict.fromkeys(scores, 0.0)
-    return {id_: (score - mean) / deviation for id_, score in scores.items()}
+    return dict(zip(scores, ((values - mean) / deviation).tolist(), strict=True))
 
 
 def _best_first(scores: Mapping[Id, float]) -> dict[Id, float]:

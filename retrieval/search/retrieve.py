@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from retrieval.backends.base import BackendError, Query
 from retrieval.search import candidates, fulltext, fusion, operators, vector
-from retrieval.search.candidates import Words
 from retrieval.search.scope import narrow
 
 if TYPE_CHECKING:
+    from retrieval.search.fulltext import WeightedWords
     from retrieval.search.hits import Hit
     from retrieval.search.scope import Scope
     from retrieval.search.settings import SearchSettings
@@ -40,14 +40,14 @@ async def retrieve(
     query, scope = await operators.apply(query, replace(scope, filter=settings.filters), settings)
     if not query.text:
         return Retrieved([])
-    meaning, (scope, by_words) = await asyncio.gather(
-        _embed(query, settings, passages), _search_words(query, scope, settings)
+    meaning, scope, words = await asyncio.gather(
+        _embed(query, settings, passages), narrow(scope), _weigh(query, settings)
     )
     degraded = meaning if isinstance(meaning, BackendError) else None
     if degraded and not settings.use_fulltext_search:
         raise degraded
     by_meaning = None if isinstance(meaning, BackendError) else meaning
-    hits = await candidates.load(scope, settings, by_meaning, by_words)
+    hits = await candidates.load(scope, settings, by_meaning, words)
     return Retrieved(order(hits, settings), degraded)
 
 
@@ -63,18 +63,8 @@ async def _embed(
         return error
 
 
-async def _search_words(
-    query: Query, scope: Scope, settings: SearchSettings
-) -> tuple[Scope, Words | None]:
-    """Return the scope, narrowed, and the question's words with what holds them."""
-    if not settings.use_fulltext_search:
-        return await narrow(scope), None
-    scope, words = await asyncio.gather(narrow(scope), fulltext.weigh(query.text))
-    hybrid = settings.use_hybrid_search
-    limit = settings.hybrid_settings.full_text_limit if hybrid else settings.top_k
-    # Beside what is near in meaning, chunks with common words only are not missed.
-    wanted = 1 if hybrid else settings.offset + settings.limit
-    return scope, Words(words, await fulltext.search(words, scope, limit, wanted=wanted))
+async def _weigh(query: Query, settings: SearchSettings) -> WeightedWords | None:
+    return await fulltext.weigh(query.text) if settings.use_fulltext_search else None
 
 
 def order(hits: list[Hit], settings: SearchSettings) -> list[Hit]:

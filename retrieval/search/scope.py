@@ -21,10 +21,13 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser, User
 
 # Chunks of what is searched: the current version of each document.
-SEARCHED = (
+CHUNKS = (
     "retrieval_chunk AS chunk"
-    " JOIN retrieval_documentversion AS version ON version.id = chunk.version_id"
-    " JOIN retrieval_document AS document ON document.current_version_id = version.id"
+    " JOIN retrieval_document AS document ON document.current_version_id = chunk.version_id"
+)
+SEARCHED = (
+    f"{CHUNKS} JOIN retrieval_documentversion AS version"
+    " ON version.id = document.current_version_id"
 )
 SEARCHED_DOCUMENTS = (
     "retrieval_document AS document"
@@ -72,8 +75,15 @@ class Scope:
             return Statement("false")
         allowed = Statement(f"document.enabled AND document.collection_id IN ({visible})", params)
         if self.versions is not None:
-            return _both(allowed, Statement("version.id = ANY(%s)", [list(self.versions)]))
+            return _both(
+                allowed, Statement("document.current_version_id = ANY(%s)", [[*self.versions]])
+            )
         return _both(allowed, filter_sql.compiled(self.filter)) if self.filter else allowed
+
+    @property
+    def searched(self) -> str:
+        """SEARCHED, without the versions where the condition does not ask for them."""
+        return SEARCHED if self.filter is not None and self.versions is None else CHUNKS
 
     @cached_property
     def condition(self) -> Statement:

@@ -15,7 +15,6 @@ from pydantic import (
     model_validator,
 )
 
-from retrieval.connections import CONFIGURATION
 from retrieval.search import filters
 from retrieval.search.filter_values import FilterError
 from retrieval.search.filters import Comparison, Filter, Junction
@@ -86,8 +85,10 @@ class ChunkSettings(_Settings):
     """How the vector index is searched."""
 
     index_measure: Measure = "cosine_distance"
-    ef_search: int = Field(default=int(CONFIGURATION["hnsw.ef_search"]), ge=1, le=1000)
-    """Candidates that HNSW looks at: more is slower and finds more; never below `top_k`."""
+    ef_search: int | None = Field(default=None, ge=1, le=1000)
+    """Candidates that HNSW looks at: more is slower and finds more; never below `top_k`.
+
+    Where it is not set, as many as the number of chunks asks for."""
     probes: int = Field(default=10, ge=1, le=32_768)
     """Lists that an IVFFlat index looks at; other indexes have none."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,10 +15,10 @@ from django.conf import settings
 
 from retrieval import backends
 from retrieval.backends.base import BackendError, Embedder, Vectors
-from retrieval.connections import CONFIGURATION
 from retrieval.database import Statement, fetch
 from retrieval.measures import COSINE, TABLE, Measure
-from retrieval.search.scope import SEARCHED, Scope
+from retrieval.search import term_statistics
+from retrieval.search.scope import Scope
 from retrieval.search.settings import SearchSettings, SearchSettingsError
 from retrieval.search.spaces import Space, active
 
@@ -29,6 +30,9 @@ EXACT_ROWS = 20_000
 # Measures of bits tell little apart: so many times as many are found by them, and compared in full.
 BINARY_POOL = 4
 MOST_FOUND = 1000
+# Neighbours that HNSW keeps in view among 10,000 chunks, and how that grows with their number.
+EF_SEARCH = 120
+EF_GROWTH = 0.28
 
 # How long the space that was searched last is not looked up again.
 KEPT_SECONDS = 1.0
@@ -149,7 +153,7 @@ def _nearest(
     condition, params = scope.condition
     space = meaning.space
     each = (
-        f"SELECT chunk.id, {space.distance(measure)} AS distance FROM {SEARCHED}"
+        f"SELECT chunk.id, {space.distance(measure)} AS distance FROM {scope.searched}"
         f" JOIN {EMBEDDING} ON embedding.chunk_id = chunk.id WHERE {space.of_space} AND {condition}"
     )
     values = [text_of(meaning.vector), *params]
@@ -202,19 +206,26 @@ def _no_index(space: Space, measure: Measure) -> str:
     )
 
 
-def configuration(
-    settings: SearchSettings, space: Space | None = None, measure: Measure = COSINE
+async def configuration(
+    settings: SearchSettings, space: Space, measure: Measure = COSINE
 ) -> dict[str, str]:
-    """Return how the index is to be searched, where connections are not set to that anyway."""
-    chosen = {}
+    """Return how PostgreSQL is to search a space's index. Raises DatabaseError."""
+    asked = settings.chunk_settings
+    ef_search = asked.ef_search or ef_search_among(await term_statistics.chunk_count())
     found = pool_size(settings.top_k, measure)
-    ef_search = str(max(settings.chunk_settings.ef_search, min(found, MOST_FOUND)))
-    if CONFIGURATION["hnsw.ef_search"] != ef_search:
-        chosen["hnsw.ef_search"] = ef_search
-    if space is not None and space.has_index(measure, "ivfflat"):
-        chosen["ivfflat.probes"] = str(settings.chunk_settings.probes)
+    chosen = {"hnsw.ef_search": str(min(max(ef_search, found), MOST_FOUND))}
+    if space.has_index(measure, "ivfflat"):
+        chosen["ivfflat.probes"] = str(asked.probes)
         chosen["ivfflat.iterative_scan"] = "relaxed_order"
     return chosen
+
+
+def ef_search_among(chunks: int) -> int:
+    """Return how many neighbours HNSW is to keep in view: one in twenty may be missed.
+
+    As measured among 10,000 and 100,000 chunks, see docs/benchmarks.md.
+    """
+    return int(EF_SEARCH * math.pow(max(1.0, chunks / 10_000), EF_GROWTH))
 
 
 def text_of(vector: Vectors) -> str:

@@ -44,11 +44,11 @@ async def test_writing_fails_only_once_after_a_restart_of_postgresql() -> None:
     await execute(Statement("SELECT 1"))
 
 
-async def test_what_configures_a_statement_ends_with_it() -> None:
+async def test_a_statement_finds_what_it_is_configured_by() -> None:
+    """Whatever another one set on the same connection."""
     sql = "SELECT current_setting('work_mem')"
-    ((usual,),) = await fetch(sql)
-    assert await fetch(sql, (), {"work_mem": "123kB"}) == [("123kB",)]
-    assert await fetch(sql) == [(usual,)]
+    for size in ("123kB", "456kB", "123kB"):
+        assert await fetch(sql, (), {"work_mem": size}) == [(size,)]
 
 
 async def test_statements_are_one_transaction() -> None:

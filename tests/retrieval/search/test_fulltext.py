@@ -8,7 +8,6 @@ import pytest
 
 from retrieval.database import in_thread
 from retrieval.search import Scope, SearchSettings, candidates, fulltext, term_statistics
-from retrieval.search.candidates import Words
 from retrieval.search.fulltext import WeightedTerm
 from tests.retrieval.search.conftest import AddDocument
 
@@ -38,10 +37,13 @@ def bm25(question: list[str], text: str) -> float:
     return total
 
 
-async def find(question: str, scope: Scope, limit: int = 10) -> Words:
-    """Return the question's words with the best chunks that hold one."""
+async def find(question: str, scope: Scope, **settings: object) -> dict[str, float]:
+    """Return the texts of the best chunks that hold a word of the question, with their scores."""
     words = await fulltext.weigh(question)
-    return Words(words, await fulltext.search(words, scope, limit))
+    by_words = SearchSettings.parse({"use_semantic_search": False, **settings})
+    hits = await candidates.load(scope, by_words, None, words)
+    found = {hit.text: hit.scores["fulltext"] for hit in hits}
+    return dict(sorted(found.items(), key=lambda item: -item[1]))
 
 
 @pytest.mark.parametrize("question", ["pump", "pump valve", "gasket oil brass"])
@@ -50,19 +52,16 @@ async def test_score_is_bm25(question: str, add_document: AddDocument, scope: Sc
     await in_thread(add_document, *TEXTS, language="")
     expected = {text: bm25(question.split(), text) for text in TEXTS}
     holding = {text: score for text, score in expected.items() if score}
-    words = await find(question, scope)
-    hits = await candidates.load(scope, SearchSettings(), None, words)
-    scores = {hit.text: hit.scores["fulltext"] for hit in hits}
-    assert scores == pytest.approx(holding, rel=1e-5)
-    ids = {hit.id: hit.text for hit in hits}
-    assert [ids[id_] for id_ in words.scores] == sorted(holding, key=lambda text: -holding[text])
+    found = await find(question, scope)
+    assert found == pytest.approx(holding, rel=1e-5)
+    assert list(found) == sorted(holding, key=lambda text: -holding[text])
 
 
 async def test_limit_keeps_the_best(add_document: AddDocument, scope: Scope) -> None:
     """The best chunks are returned, no more than asked for."""
     await in_thread(add_document, *TEXTS)
-    every = list((await find("pump valve", scope)).scores)
-    assert list((await find("pump valve", scope, limit=2)).scores) == every[:2]
+    every = list(await find("pump valve", scope))
+    assert list(await find("pump valve", scope, top_k=2)) == every[:2]
 
 
 async def test_words_that_no_chunk_holds_find_nothing(
@@ -70,17 +69,16 @@ async def test_words_that_no_chunk_holds_find_nothing(
 ) -> None:
     """Neither do they with no word at all."""
     await in_thread(add_document, *TEXTS)
-    assert (await find("zeppelin", scope)).scores == {}
-    assert (await find("?! -- ()", scope)).scores == {}
+    assert await find("zeppelin", scope) == {}
+    assert await find("?! -- ()", scope) == {}
 
 
 async def test_question_as_long_as_a_document(add_document: AddDocument, scope: Scope) -> None:
     """Thousands of words are cut to the weightiest ones, and find what holds them."""
     await in_thread(add_document, "brass", " ".join(f"word{n}" for n in range(300)))
     question = " ".join(["brass", *(f"word{n}" for n in range(3000))])
-    found = await find(question, scope)
-    assert len(found.weighted.terms) == fulltext.SEARCHED_TERMS
-    assert len(found.scores) == 2
+    assert len((await fulltext.weigh(question)).terms) == fulltext.SEARCHED_TERMS
+    assert len(await find(question, scope)) == 2
 
 
 def test_common_words_are_not_matched_beside_rare_ones() -> None:

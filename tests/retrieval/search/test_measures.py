@@ -185,8 +185,9 @@ async def test_probes_are_of_ivfflat_only(add_document: AddDocument) -> None:
     """`probes` is told to PostgreSQL where there is such an index."""
     how = SearchSettings.parse({"chunk_settings": {"probes": 3}})
     space = await in_thread(fill, add_document)
-    assert vector.configuration(how, space) == {}
+    assert "ivfflat.probes" not in await vector.configuration(how, space)
     await in_thread(build, space, MEASURES["cosine_distance"], "ivfflat")
     active = await spaces_module.active()
+    assert active is not None
     probes = "SELECT current_setting('ivfflat.probes')"
-    assert await fetch(probes, (), vector.configuration(how, active)) == [("3",)]
+    assert await fetch(probes, (), await vector.configuration(how, active)) == [("3",)]

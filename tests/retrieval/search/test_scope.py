@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from django.db import connection
 from pytest_django import Settings
 
 from retrieval.backends.base import Vectors
+from retrieval.connections import Connection, connect
 from retrieval.database import fetch, in_thread
 from retrieval.models import Collection, EmbeddingSpace
 from retrieval.search import Scope, SearchSettings, analyse, retrieve, vector
@@ -122,6 +124,17 @@ async def test_filtered_search_finds_the_nearest_there_are(scope: Scope) -> None
         assert found >= 0.98 * 20 * 10, kind
 
 
+@asynccontextmanager
+async def connected(configuration: dict[str, str]) -> AsyncGenerator[Connection]:
+    """Open a connection, set to these values, that nobody else gets."""
+    own = await connect()
+    try:
+        await own.configure(configuration)
+        yield own
+    finally:
+        await own.close()
+
+
 async def test_index_that_gives_up_is_made_up_for(scope: Scope) -> None:
     """Where the index passes over too much, what is in scope is compared one by one."""
     space = await in_thread(fill)
@@ -132,9 +145,10 @@ async def test_index_that_gives_up_is_made_up_for(scope: Scope) -> None:
     sql, params = vector.nearest(meaning, narrowed, 200)
     # So few rows are sorted faster than looked for; the index is what is to be made up for.
     off = dict.fromkeys(("enable_sort", "enable_seqscan", "enable_bitmapscan"), "off")
-    early = {"hnsw.max_scan_tuples": "1", "hnsw.ef_search": "10", **off}
-    assert "hnsw" in str(await fetch(f"EXPLAIN {sql}", params, early))
-    rows = await fetch(sql, params, early)
+    async with connected({"hnsw.max_scan_tuples": "1", "hnsw.ef_search": "10", **off}) as own:
+        plan = await own.execute(f"EXPLAIN {sql}".encode(), params)
+        assert "hnsw" in str(await plan.fetchall())
+        rows = await (await own.execute(sql.encode(), params)).fetchall()
     assert len(rows) == len(dict(rows)) == 200
     assert [id_ for id_, _ in rows][:10] == await exact(question, "many")
 

@@ -94,16 +94,22 @@ async def test_another_space_does_not_use_the_index(
         await in_thread(drop_index)
 
 
-async def test_settings_of_the_index_end_with_the_search(
+async def test_each_search_sets_its_index_anew(
     add_document: AddDocument, scope: Scope, embedder: HashEmbedder
 ) -> None:
     """Connections are kept: what one search sets must not reach the next user's."""
     await in_thread(add_document, "Pumps need oil.")
     show = "SELECT current_setting('hnsw.ef_search')"
     own = SearchSettings.parse({"chunk_settings": {"ef_search": 300}})
-    assert await fetch(show, (), vector.configuration(own)) == [("300",)]
     assert await find("pumps", scope, embedder, own)
-    assert await fetch(show) == [("160",)]
+    assert await fetch(show) == [("300",)]
+    assert await find("pumps", scope, embedder)
+    assert await fetch(show) == [("120",)]
+
+
+@pytest.mark.parametrize(("chunks", "expected"), [(0, 120), (10_000, 120), (100_000, 228)])
+def test_more_chunks_are_looked_through_further(chunks: int, expected: int) -> None:
+    assert vector.ef_search_among(chunks) == expected
 
 
 async def test_similarity_is_the_cosine(
