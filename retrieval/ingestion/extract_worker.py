@@ -1,36 +1,32 @@
-"""The child process that reads one file: the file is its input, its arguments one JSON object.
+"""What a process that reads one file does: the file is its input, its result JSON on its output.
 
 It imports nothing of Django, limits and confines itself before it looks at the file, and is the
-only place where parsers meet what people upload. The result is JSON on its standard output.
+only place where parsers meet what people upload. `fork_server` makes such processes.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
 from retrieval.ingestion import confinement
+from retrieval.ingestion.errors import ExtractionError
+from retrieval.ingestion.ocr import Recognition
+from retrieval.ingestion.reading import read
 
 MAX_CHARACTERS = 30_000_000
 
 
-def main() -> None:
-    """Read the file on standard input, within the limits that the argument gives."""
-    given = json.loads(sys.argv[1])
+def read_input(given: dict[str, Any]) -> None:
+    """Read the file on standard input, within the limits that are given."""
     # Parsers may print; what they print must not mix with the result.
     output = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     seconds, more = given["seconds"], given["recognition"]["seconds"]
     confinement.limit(given["memory"], seconds, seconds + more, given["output"])
     confinement.confine(Path.cwd())
-    # Imported below the limits: the libraries' threads and buffers count too.
-    from retrieval.ingestion.errors import ExtractionError  # noqa: PLC0415
-    from retrieval.ingestion.ocr import Recognition  # noqa: PLC0415
-    from retrieval.ingestion.reading import read  # noqa: PLC0415
-
     result: dict[str, Any]
     try:
         recognition = Recognition(**given["recognition"])
@@ -43,7 +39,3 @@ def main() -> None:
         result = {"error": {"code": "too-large", "message": ""}}
     with output:
         output.write(json.dumps(result).encode())
-
-
-if __name__ == "__main__":
-    main()

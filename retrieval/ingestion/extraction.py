@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import logging
-import os
 import signal
-import sys
 import tempfile
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -16,17 +13,15 @@ from typing import IO, TYPE_CHECKING, Any
 from django.conf import settings
 
 from retrieval.ingestion.errors import ExtractionError
+from retrieval.ingestion.readers import readers
 
 if TYPE_CHECKING:
     from retrieval.ingestion.reading import Extracted
 
 logger = logging.getLogger(__name__)
 
-ROOT = Path(__file__).resolve().parents[2]
 # What the child may write: JSON escapes make a text up to six times as long.
 OUTPUT_BYTES = 256 * 2**20
-# All that the child gets of the environment: where programs and tesseract's data are.
-ENVIRONMENT = ("PATH", "TESSDATA_PREFIX", "LD_LIBRARY_PATH", "SYSTEMROOT")
 # The child ends itself when its time is over; this is for one that cannot.
 GRACE_SECONDS = 5
 OUT_OF_MEMORY = ("memory allocation", "MemoryError", "bad_alloc", "out of memory", "OutOfMemory")
@@ -62,24 +57,15 @@ async def _run_child(
     """Return the child's exit status: negative when a signal ended it."""
     given = _limits()
     most = given["seconds"] + given["recognition"]["seconds"] + GRACE_SECONDS
-    kept = {key: os.environ[key] for key in ENVIRONMENT if key in os.environ}
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "retrieval.ingestion.extract_worker",
-        json.dumps({"name": name, **given}),
-        stdin=file, stdout=output, stderr=log, cwd=folder,
-        env={**kept, "PYTHONPATH": str(ROOT), "HOME": folder, "TMPDIR": folder,
-             "LANG": "C.UTF-8", "OMP_THREAD_LIMIT": "1"},
-        # A group of its own: the programs that it starts end with it.
-        start_new_session=True,
-    )  # fmt: skip
+    request = {
+        "arguments": {"name": name, **given},
+        "folder": folder,
+        "environment": {"HOME": folder, "TMPDIR": folder},
+    }
     try:
-        return await asyncio.wait_for(process.wait(), most)
+        return await (await readers.get()).run(request, (file, output, log), most)
     except TimeoutError as error:
         raise ExtractionError("timeout") from error
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        await process.wait()
 
 
 def _limits() -> dict[str, Any]:

@@ -21,6 +21,7 @@ from retrieval.ingestion.chunking import passages
 from retrieval.ingestion.embedding import Embedded, embed_missing
 from retrieval.ingestion.errors import ExtractionError
 from retrieval.ingestion.extraction import extract
+from retrieval.ingestion.fetched import UnchangedError, fetch
 from retrieval.ingestion.ledger import VersionGoneError
 from retrieval.ingestion.metadata import of_file_itself
 from retrieval.ingestion.reuse import copy_known
@@ -57,13 +58,16 @@ async def ingest(
     """Take a version from wherever it stands to ready; `heard` is called whenever it gets on.
 
     Return the space it was embedded in, None if it is there already or gone. Raises
-    ExtractionError, BackendError or DatabaseError; then the version stays where it is.
+    ExtractionError, FetchError, BackendError or DatabaseError; then the version stays where it is.
     """
     version = await in_thread(_load, version_id)
     if version is None:
         return None
     try:
         await in_thread(ledger.take_up, version, _next(version))
+        if version.stage == Stage.FETCHING:
+            await fetch(version)
+            await in_thread(ledger.advance, version, Stage.EXTRACTING, bytes=version.size)
         if version.stage == Stage.EXTRACTING:
             extracted = await extract(Path(version.file.path), version.document.name)
             heard()
@@ -72,6 +76,8 @@ async def ingest(
             await in_thread(_chunk, version)
             heard()
         return await _embed(version, heard)
+    except UnchangedError:
+        logger.info("%s has not changed", version.source_url)
     except VersionGoneError:
         logger.info("Version %s was deleted while it was being ingested", version_id)
     return None
@@ -80,7 +86,7 @@ async def ingest(
 def _next(version: DocumentVersion) -> Stage:
     """Return the stage to begin with; what was embedded is looked for again before the end."""
     if version.stage in (Stage.QUEUED, Stage.FETCHING):
-        return Stage.EXTRACTING
+        return Stage.FETCHING if version.source_url and not version.file else Stage.EXTRACTING
     return Stage.EMBEDDING if version.stage == Stage.FINISHING else Stage(version.stage)
 
 
