@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import math
 import re
 import shutil
 import subprocess
 import time
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 
-import kreuzberg
-
-from retrieval.ingestion import confinement, parser
+from retrieval.ingestion import confinement, parser, pdf_pages
 from retrieval.ingestion.errors import ExtractionError
 
 PROGRAM = "tesseract"
@@ -80,15 +76,9 @@ class Recogniser:
             return OFF
         return NOTHING if installed() else MISSING
 
-    def page(self, path: Path, number: int, size: tuple[float, float]) -> str:
-        """Return the text of a page of a PDF, from 0; `size` in points. Raises ExtractionError."""
-        area = max(1.0, size[0] * size[1]) / 72**2
-        dpi = min(DPI, int(math.sqrt(PIXELS / area)))
-        try:
-            picture = kreuzberg.render_pdf_page(path, number, dpi=dpi)
-        except (kreuzberg.KreuzbergError, RuntimeError, ValueError) as error:
-            raise parser.explain(error) from error
-        return self.picture(picture)
+    def page(self, pdf: bytes, number: int) -> str:
+        """Return the text of a page of a PDF, from 0. Raises ExtractionError."""
+        return self.picture(pdf_pages.picture(pdf, number, dpi=DPI, pixels=PIXELS))
 
     def picture(self, picture: bytes) -> str:
         """Return the text of a picture, pages apart by form feeds. Raises ExtractionError."""

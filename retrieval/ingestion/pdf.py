@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate, groupby, pairwise
 from typing import Any
 
+from retrieval.ingestion.pdf_pages import TABLE
 from retrieval.ingestion.plain_text import clean
 from retrieval.ingestion.structure import Text
 
@@ -19,6 +20,7 @@ HEADING_CHARACTERS = 100
 LETTER = re.compile(r"\w")
 LETTERS_A_PAGE = 3
 NUMBERED = re.compile(r"(\d+(?:\.\d+)*)\.?\s+[^\W\d_]")
+SENTENCES = re.compile(r"[^\W\d]{2}[.!?] +[^\W\d]")
 DIGITS = re.compile(r"\d+")
 # U+0002 stands where a hyphen ended a line: it was part of a name only before a capital or digit.
 SOFT_HYPHEN = re.compile("\x02\n?(?=(.?))")
@@ -35,12 +37,21 @@ EDGE_LINES = 2
 HARD_BREAK = "  \n"
 
 
-def render(pages: Sequence[str], nodes: Iterable[Mapping[str, Any]], text: Text) -> None:
-    """Add the pages to `text`, numbered from 1; `nodes` are the extractor's, for headings."""
+def render(
+    pages: Sequence[str],
+    nodes: Iterable[Mapping[str, Any]],
+    text: Text,
+    tables: Sequence[Sequence[str]] = (),
+) -> None:
+    """Add the pages to `text`, numbered from 1; `nodes` are the extractor's, for headings.
+
+    `tables` are those of each page, which stand where its lines name them.
+    """
     lines = [clean(tidy(page)).split("\n") for page in pages]
     headings = find_headings(nodes)
     for number, page in enumerate(without_running_heads(lines), 1):
-        text.add(paragraphs(page, headings.get(number, {})), number)
+        placed = dict(enumerate(tables[number - 1])) if number <= len(tables) else {}
+        text.add(paragraphs(page, headings.get(number, {}), placed), number)
 
 
 def is_blank(page: str) -> bool:
@@ -97,6 +108,8 @@ def reads_as_heading(text: str) -> bool:
     """Whether a line in large type is a heading, rather than a figure or a lead paragraph."""
     if "\n" in text or len(text) > HEADING_CHARACTERS or text.endswith((".", ",", ";", ":")):
         return False
+    if SENTENCES.search(text):
+        return False
     letters = sum(character.isalpha() for character in text)
     numbered = NUMBERED.match(text)
     first = text[numbered.end() - 1] if numbered else text[:1]
@@ -113,7 +126,7 @@ def without_running_heads(pages: list[list[str]]) -> list[list[str]]:
         filled = [position for position, line in enumerate(page) if line.strip()]
         for position in dict.fromkeys([*filled[:EDGE_LINES], *filled[-EDGE_LINES:]]):
             line = DIGITS.sub("", page[position]).strip()
-            if len(line) <= 2 * HEADING_CHARACTERS:
+            if line != TABLE and len(line) <= 2 * HEADING_CHARACTERS:
                 seen.setdefault(line, []).append((number, position))
     enough = max(RUNNING_PAGES, RUNNING_SHARE * len(pages))
     dropped = {
@@ -128,8 +141,10 @@ def without_running_heads(pages: list[list[str]]) -> list[list[str]]:
     ]
 
 
-def paragraphs(lines: Sequence[str], headings: Mapping[str, int]) -> str:
-    """Return a page's lines as paragraphs, list items and headings.
+def paragraphs(
+    lines: Sequence[str], headings: Mapping[str, int], tables: Mapping[int, str] | None = None
+) -> str:
+    """Return a page's lines as paragraphs, list items, headings and tables.
 
     A line is joined with the next if it is about as long as the page's lines usually are; breaks
     after short lines were meant (addresses, tables, forms).
@@ -138,8 +153,9 @@ def paragraphs(lines: Sequence[str], headings: Mapping[str, int]) -> str:
     if not filled:
         return ""
     usual = usual_length(filled)
+    placed = {f"{TABLE}{number}": table for number, table in (tables or {}).items()}
     levels = {line: headings.get(line) or section_level(line) for line in filled}
-    marked = {line: f"{'#' * level} {line}" for line, level in levels.items() if level}
+    marked = {line: f"{'#' * level} {line}" for line, level in levels.items() if level} | placed
     text = marked.get(filled[0], filled[0])
     for previous, line in pairwise(filled):
         if previous in marked or line in marked:

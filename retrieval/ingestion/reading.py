@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypedDict
 from xml.etree.ElementTree import Element
 
-from retrieval.ingestion import mail, opendocument, parser, pdf, presentation, wordprocessing
+from retrieval.ingestion import (
+    mail,
+    opendocument,
+    parser,
+    pdf,
+    pdf_pages,
+    presentation,
+    wordprocessing,
+)
 from retrieval.ingestion.errors import ExtractionError
 from retrieval.ingestion.media_types import (
     DOCX,
@@ -122,33 +128,31 @@ class _Reader:
     def fill_from_pdf(self, data: bytes, text: Text) -> dict[str, Any]:
         result = parser.parse(data, PDF)
         metadata: dict[str, Any] = dict(result.metadata or {})
-        pages = [page["content"] for page in result.pages or []]
-        pages += [""] * (int(metadata.get("page_count") or 0) - len(pages))
+        found = pdf_pages.read(data)
+        pages = [page.text for page in found]
         blank = [number for number, page in enumerate(pages) if pdf.is_blank(page)]
         recognised = False
         if blank and self.recogniser.wanted(data) and self.recogniser.usable:
-            recognised = self.recognise(pages, blank, data, metadata)
+            recognised = self.recognise(pages, blank, data)
         if not recognised and pdf.is_textless(pages):
             reason = self.recogniser.reason if self.recogniser.wanted(data) else ""
             raise ExtractionError("no-text", reason)
-        pdf.render(pages, result.document["nodes"] if result.document else [], text)
+        nodes = result.document["nodes"] if result.document else []
+        pdf.render(pages, nodes, text, [page.tables for page in found])
         text.begin_page(len(pages))
         return metadata
 
-    def recognise(
-        self, pages: list[str], numbers: list[int], data: bytes, metadata: dict[str, Any]
-    ) -> bool:
-        """Put recognised text in place of pages without any; return whether there was some."""
-        sizes = {
-            page["number"] - 1: page.get("dimensions") or (595, 842)
-            for page in (metadata.get("pages") or {}).get("pages") or []
-        }
-        with tempfile.NamedTemporaryFile(suffix=".pdf") as file:
-            file.write(data)
-            file.flush()
+    def recognise(self, pages: list[str], numbers: list[int], data: bytes) -> bool:
+        """Put recognised text in place of pages without any; return whether there was some.
+
+        If other pages have text, what the limits do not allow is left out.
+        """
+        try:
             for number in numbers:
-                size = sizes.get(number, (595, 842))
-                pages[number] = self.recogniser.page(Path(file.name), number, size)
+                pages[number] = self.recogniser.page(data, number)
+        except ExtractionError as error:
+            if error.code not in {"too-large", "timeout"} or pdf.is_textless(pages):
+                raise
         return any(LETTER.search(pages[number]) for number in numbers)
 
     def fill_from_picture(self, data: bytes, text: Text) -> dict[str, Any]:
