@@ -49,7 +49,8 @@ async def load(
         joined = (
             f" LEFT JOIN {vector.EMBEDDING} ON embedding.chunk_id = chunk.id AND {space.of_space}"
         )
-        configuration = await vector.configuration(settings, space, measure)
+        if not exact:
+            configuration = await vector.configuration(settings, space, measure)
     by_words, rank = Statement("SELECT NULL::uuid AS id, NULL::float8 AS score"), Statement("NULL")
     if words is not None and words.terms:
         by_words, rank = fulltext.best(words, scope, settings), fulltext.bm25(words)

@@ -1,4 +1,4 @@
-"""Finding candidates: vector and full-text search at the same time, fused."""
+"""Finding candidates: by meaning and by words, fused."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ from retrieval.database import fetch, in_thread
 from retrieval.models import Chunk, ChunkEmbedding, EmbeddingSpace
 from retrieval.search import Scope, SearchSettings, candidates, vector
 from retrieval.search.hits import Hit
+from retrieval.search.spaces import active
 from retrieval.search.vector import Meaning, Space
 from tests.fakes import HashEmbedder
 from tests.retrieval.search.conftest import AddDocument
@@ -94,17 +95,15 @@ async def test_another_space_does_not_use_the_index(
         await in_thread(drop_index)
 
 
-async def test_each_search_sets_its_index_anew(
-    add_document: AddDocument, scope: Scope, embedder: HashEmbedder
-) -> None:
+async def test_each_search_sets_its_index_anew(add_document: AddDocument) -> None:
     """Connections are kept: what one search sets must not reach the next user's."""
     await in_thread(add_document, "Pumps need oil.")
+    space = await active()
+    assert space is not None
     show = "SELECT current_setting('hnsw.ef_search')"
-    own = SearchSettings.parse({"chunk_settings": {"ef_search": 300}})
-    assert await find("pumps", scope, embedder, own)
-    assert await fetch(show) == [("300",)]
-    assert await find("pumps", scope, embedder)
-    assert await fetch(show) == [("120",)]
+    for asked, found in (({"ef_search": 300}, "300"), ({}, "120"), ({"ef_search": 60}, "60")):
+        settings = SearchSettings.parse({"chunk_settings": asked})
+        assert await fetch(show, (), await vector.configuration(settings, space)) == [(found,)]
 
 
 @pytest.mark.parametrize(("chunks", "expected"), [(0, 120), (10_000, 120), (100_000, 228)])
