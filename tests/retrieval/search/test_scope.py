@@ -33,9 +33,9 @@ INSERT INTO retrieval_document (id, collection_id, name, title, enabled, metadat
   FROM generate_series(1, {DOCUMENTS}) AS n;
 INSERT INTO retrieval_documentversion (id, document_id, number, file, sha256, size, media_type,
     title, metadata, language, text, page_starts, chunk_count, embedded_count, stage, error_code,
-    error_class, error_message, created_at)
+    error_class, error_message, source_url, created_at)
   SELECT md5('v' || n)::uuid, md5('d' || n)::uuid, 1, '', '', 0, '', '', '{{}}', 'en', '', '{{}}',
-    {CHUNKS_EACH}, {CHUNKS_EACH}, 'ready', '', '', '', now()
+    {CHUNKS_EACH}, {CHUNKS_EACH}, 'ready', '', '', '', '', now()
   FROM generate_series(1, {DOCUMENTS}) AS n;
 UPDATE retrieval_document SET current_version_id = md5('v' || name)::uuid;
 INSERT INTO retrieval_chunk (id, version_id, ordinal, text, heading_path, char_start, char_end,
