@@ -26,6 +26,7 @@ from chat.channel_layer import PROCESS, RelayedChannelLayer
 from chat.management import garbage
 from chat.management.connections import warn_if_scarce
 from chat.management.handover import Taker
+from chat.management.http_requests import LimitedFactory, LimitedRequest
 from chat.management.supervisor import TOGETHER_SECONDS, how
 from chat.management.web_processes import WebProcesses, bind, metrics_folder
 from retrieval import backends, per_loop
@@ -55,6 +56,15 @@ class DrainingServer(daphne_server.Server):  # type: ignore[misc]
         self.failure = ""
         self.draining: asyncio.Task[None] | None = None
         self.signalled = 0.0
+
+    @property
+    def http_factory(self) -> LimitedFactory:
+        """What makes connections: Daphne sets its own, which has no limits."""
+        return self._http_factory
+
+    @http_factory.setter
+    def http_factory(self, daphnes: Any) -> None:
+        self._http_factory = LimitedFactory(daphnes.server)
 
     def serve_from(self, channel: socket.socket, giver_ended: Callable[[], None]) -> None:
         """Serve connections that another process hands over, in place of the endpoints."""
@@ -136,6 +146,8 @@ class DrainingServer(daphne_server.Server):  # type: ignore[misc]
                 restart(protocol)
             case _:
                 await super().handle_reply(protocol, message)
+                if isinstance(protocol, LimitedRequest):
+                    await protocol.keep_up()
 
     def is_open(self, protocol: Any) -> bool:
         """Whether a connection is there and has not ended."""
