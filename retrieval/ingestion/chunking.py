@@ -20,12 +20,19 @@ CONTEXT_TOKENS = 120
 PART_CHARACTERS = 20_000
 HEADING = re.compile(r"^(#{1,6}) +(\S.*)$", re.MULTILINE)
 LEADING_HEADINGS = re.compile(r"(?:\s*#{1,6} [^\n]*(?:\n|$))+")
+TABLE = re.compile(
+    r"^\|([^\n]*)\|[ ]*\n\|(?:[ ]*:?-+:?[ ]*\|)+[ ]*\n((?:\|[^\n]*(?:\n|$))+)", re.MULTILINE
+)
+CELL_END = re.compile(r"(?<!\\)\|")
 FENCE = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True)
 class Passage:
-    """A piece of a text: `text[start:end]`, under these headings, on these pages (from 1)."""
+    """A piece of a text: `text[start:end]`, under these headings, on these pages (from 1).
+
+    The rows of a table stand under its header, which then is the last of the headings.
+    """
 
     text: str
     start: int
@@ -42,6 +49,15 @@ class Heading:
     start: int
     level: int
     text: str
+
+
+@dataclass(frozen=True)
+class Table:
+    """Where the rows of a Markdown table stand, and what its header says."""
+
+    start: int
+    end: int
+    header: str
 
 
 def passages(
@@ -62,15 +78,16 @@ def passages(
     # The splitter would copy a tokenizer given to it, 300 MB for a large vocabulary, and be slower.
     splitter = kind.from_callback(count_tokens, capacity)
     starts = [heading.start for heading in headings]
+    tables = find_tables(text)
     for offset, part in parts(text, starts):
         pieces = [(start, start + len(piece)) for start, piece in splitter.chunk_indices(part)]
         for begin, finish in join_tiny(part, pieces, count_tokens):
             piece, start, end = part[begin:finish], offset + begin, offset + finish
             if any(character.isalnum() for character in piece):
-                above = headings[: bisect_right(starts, start + body(piece))]
-                yield Passage(
-                    piece, start, end, heading_path(above), *pages(page_starts, start, end)
-                )
+                first = start + body(piece)
+                above = heading_path(headings[: bisect_right(starts, first)])
+                above += header_at(tables, first)
+                yield Passage(piece, start, end, above, *pages(page_starts, start, end))
 
 
 def join_tiny(
@@ -105,6 +122,23 @@ def find_headings(text: str) -> list[Heading]:
             words = match[2].strip().rstrip("#").strip()
             found.append(Heading(match.start(), len(match[1]), words[:200]))
     return found
+
+
+def find_tables(text: str) -> list[Table]:
+    """Return the Markdown tables of a text, in order."""
+    found = []
+    for match in TABLE.finditer(text) if "\n|" in text else ():
+        cells = (cell.strip().replace("\\|", "|") for cell in CELL_END.split(match[1]))
+        header = " | ".join(cell for cell in cells if cell)
+        found.append(Table(match.start(2), match.end(2), header[:200]))
+    return found
+
+
+def header_at(tables: Sequence[Table], position: int) -> tuple[str, ...]:
+    """Return the header of the table among whose rows a place is."""
+    index = bisect_right(tables, position, key=lambda table: table.start) - 1
+    within = index >= 0 and position < tables[index].end and tables[index].header
+    return (tables[index].header,) if within else ()
 
 
 def heading_path(above: Sequence[Heading]) -> tuple[str, ...]:

@@ -97,3 +97,39 @@ def test_large_text_is_quick() -> None:
     began = time.process_time()
     assert len(cut("A sentence of a long book, told slowly.\n\n" * 75_000)) > 2000
     assert time.process_time() - began < 20
+
+
+def table(rows: int) -> str:
+    lines = [f"| {number} | Customer {number} | {number * 7} |" for number in range(rows)]
+    return "\n".join(["| Id | Name | Sum \\| total |", "| --- | --- | --- |", *lines])
+
+
+def test_a_long_table_is_cut_between_rows() -> None:
+    """No row is split, whatever the length of the table."""
+    found = cut(f"# Sales\n\n{table(2000)}\n\nThe end.")
+    assert len(found) > 20
+    assert all(p.text.startswith("| ") for p in found[1:-1])
+    assert all(p.text.endswith(" |") for p in found[:-1])
+
+
+def test_rows_stand_under_their_tables_header() -> None:
+    """Where a table goes on, its header is repeated as the last heading, not in the text."""
+    text = f"# Sales\n\nAll of them.\n\n{table(200)}"
+    first, *others = cut(text)
+    assert first.heading_path == ("Sales",)
+    assert all(p.heading_path == ("Sales", "Id | Name | Sum | total") for p in others)
+    assert all(text[p.start : p.end] == p.text for p in others)
+
+
+def test_text_after_a_table_is_not_under_its_header() -> None:
+    """The header counts for rows only."""
+    filler = "Words and words. " * 70
+    *_, last = cut(f"# Sales\n\n{table(200)}\n\n## More\n\n{filler}")
+    assert last.heading_path == ("Sales", "More")
+
+
+def test_lines_that_are_almost_tables_are_quick() -> None:
+    """Bars without end do not take for ever."""
+    began = time.process_time()
+    cut("|" * 20_000 + "\n|" + " - |" * 20_000 + "\nx\n" + "| ---" * 10_000)
+    assert time.process_time() - began < 5
