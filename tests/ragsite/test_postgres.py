@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import psutil
 import psycopg
@@ -199,6 +200,15 @@ def test_an_ordinary_user_runs_the_server_as_themselves(state: Path) -> None:
     with hold(state, "setpriv", "--reuid=12345", "--regid=12345", "--clear-groups") as other:
         assert server(state).uids().effective == 12345
         other.communicate()
+
+
+@pytest.mark.parametrize(("gigabytes", "expected"), [(0.5, "128MB"), (8, "1024MB"), (64, "2048MB")])
+def test_the_server_keeps_a_share_of_the_memory_for_what_it_reads(
+    gigabytes: float, expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    total = SimpleNamespace(total=int(gigabytes * 2**30))
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: total)
+    assert postgres.shared_buffers() == expected
 
 
 def test_a_platform_without_the_package_is_told_to_bring_its_own(
