@@ -66,6 +66,8 @@ class DocumentAdmin(DocumentActions, DocumentModelAdmin):
     )  # fmt: skip
     list_select_related = ("collection",)
     list_per_page = 50
+    # Counts beside every filter would take seconds with ten thousand documents.
+    show_facets = admin.ShowFacets.NEVER
     search_fields = ("title", "name")
     search_help_text = "Looks in titles and in names of files."
     form = admin_document.DocumentForm

@@ -44,7 +44,7 @@ def entries(document: Document) -> list[Entry]:
         Entry(
             stage,
             took=lasting((stage.ended_at or timezone.now()) - stage.started_at),
-            counts=", ".join(_count(name, value) for name, value in stage.counts.items()),
+            counts=", ".join(_count(name, value) for name, value in stage.counts.items() if value),
             pill=PILLS.get(Outcome(stage.outcome), "waiting"),
         )
         for stage in newest[:ROWS]

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from retrieval.ingestion.queue import FailureGroup, QueuedVersion
 
 # Documents that are listed one by one.
-LISTED = 50
+LISTED = 25
 
 
 def queue(request: HttpRequest, model_admin: ModelAdmin[Any]) -> HttpResponse:
@@ -36,7 +36,8 @@ def queue(request: HttpRequest, model_admin: ModelAdmin[Any]) -> HttpResponse:
         raise PermissionDenied
     summary = ingestion_queue.summary()
     listed = [_row(each) for each in ingestion_queue.unfinished(LISTED)]
-    left = summary.seconds_left
+    # Without a worker there is no end.
+    left = summary.seconds_left if summary.workers else None
     context = {
         **model_admin.admin_site.each_context(request),
         "title": "Queue",
@@ -47,7 +48,8 @@ def queue(request: HttpRequest, model_admin: ModelAdmin[Any]) -> HttpResponse:
         "more": summary.unfinished - len(listed),
         "failures": [_failure(group) for group in ingestion_queue.failures()],
         "left": lasting(timedelta(seconds=left)) if left is not None else "",
-        "now": timezone.now(),
+        "now": timezone.localtime(),
+        "end": timezone.localtime() + timedelta(seconds=left) if left is not None else None,
         "may_add": model_admin.has_add_permission(request),
         "may_change": model_admin.has_change_permission(request),
     }

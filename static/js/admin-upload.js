@@ -24,6 +24,8 @@ const summary = /** @type {HTMLElement} */ (results.querySelector(".upload-summa
 const progress = /** @type {HTMLProgressElement} */ (results.querySelector(".upload-all"));
 const rows = /** @type {HTMLElement} */ (document.querySelector("#upload-rows"));
 
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let timer;
 const sending = new Sending(form.action, finish, summarise);
 
 /** @param {Found[]} found */
@@ -103,8 +105,16 @@ function follow() {
   summarise();
 }
 
-/** Say how many there are in each state. */
+/** Count soon: a thousand files change more often than anyone can read. */
 function summarise() {
+  timer ??= setTimeout(() => {
+    timer = undefined;
+    sayHowMany();
+  }, 100);
+}
+
+/** Say how many there are in each state. */
+function sayHowMany() {
   const states = [...rows.querySelectorAll(".stage")].map(
     (stage) => /** @type {HTMLElement} */ (stage).dataset.state ?? "",
   );
