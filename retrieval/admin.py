@@ -123,7 +123,9 @@ class DocumentAdmin(DocumentActions, DocumentModelAdmin):
     ) -> HttpResponse:
         """Let the rows of unfinished documents follow their progress; offer to retry the failed."""
         context = {
-            "active": DocumentVersion.objects.exclude(stage__in=ENDED).exists(),
+            "active": DocumentVersion.objects.exclude(stage__in=ENDED)
+            .filter(document__deleted_at=None)
+            .exists(),
             "may_add": self.has_add_permission(request),
             "failed": admin_queue.failed_count() if self.has_change_permission(request) else 0,
         }

@@ -164,7 +164,10 @@ def _row(request: HttpRequest, path: str, upload: Upload) -> str:
 
 
 def _cells(request: HttpRequest, version: DocumentVersion) -> dict[str, Any]:
-    may_view = request.user.has_perm("retrieval.view_document")
+    may_view = any(
+        request.user.has_perm(f"retrieval.{permission}_document")
+        for permission in ("view", "change")
+    )
     return {"version": version, "stage": stage_html(version), "may_view": may_view}
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
+from django.contrib.sessions.models import Session
 from playwright.sync_api import Page, Route, expect
 
 from retrieval.ingestion.ledger import Reason, fail
@@ -177,6 +178,17 @@ def test_queue_is_live(new_page: NewPage, ada: User, version: DocumentVersion) -
     expect(page.get_by_role("link", name="a.txt")).to_be_visible()
     DocumentVersion.objects.filter(pk=version.pk).update(stage=Stage.READY)
     expect(page.get_by_text("Nothing waits.")).to_be_visible()
+
+
+def test_whoever_was_signed_out_is_led_to_sign_in(
+    new_page: NewPage, ada: User, version: DocumentVersion
+) -> None:
+    """The page that asks for a password does not take the place of the news."""
+    page = new_page(ada)
+    page.goto(QUEUE)
+    Session.objects.all().delete()
+    page.wait_for_url("**/login/**")
+    expect(page.get_by_label("Password")).to_be_visible()
 
 
 def test_one_button_retries_all_that_failed(
