@@ -73,7 +73,10 @@ export class Sending {
       } else if (request.status === 200) {
         this.finished(row, request.responseText);
       } else if (request.status === 413) {
-        showRefused(row, request.responseText || "This is more than is taken at once.");
+        // A proxy in between would send a page.
+        const plain = request.getResponseHeader("content-type")?.startsWith("text/plain");
+        const reason = plain && request.responseText;
+        showRefused(row, reason || "This is larger than what is taken at once.");
       } else if (request.status === 403) {
         refuse("You may not do this, or this page is too old: reload it.");
       } else {

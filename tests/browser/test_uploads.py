@@ -64,6 +64,19 @@ def test_every_stage_is_shown_as_it_comes(page: Page, tmp_path: Path) -> None:
     expect(page.get_by_role("heading", name="Versions")).to_be_visible()
 
 
+def test_many_are_followed_a_hundred_at_a_time(new_page: NewPage, ada: User) -> None:
+    """An address that names them all would be longer than servers take."""
+    papers = Collection.objects.create(name="Papers")
+    documents = [Document(collection=papers, name=f"{n}", title=f"{n}") for n in range(110)]
+    Document.objects.bulk_create(documents)
+    versions = [DocumentVersion(document=each, number=1, sha256="", size=1) for each in documents]
+    DocumentVersion.objects.bulk_create(versions)
+    page = new_page(ada)
+    with page.expect_request("**/stages/?**") as asked:
+        page.goto(f"{UPLOAD}?" + "&".join(f"version={version.pk}" for version in versions))
+    assert asked.value.url.count("version=") == 100
+
+
 def test_share_that_was_sent_is_shown(page: Page, tmp_path: Path) -> None:
     """In words and as a bar, while a large file is on its way."""
     session = page.context.new_cdp_session(page)
