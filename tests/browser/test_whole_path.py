@@ -24,7 +24,7 @@ def upload(page: Page, file: Path) -> None:
     """Upload a file in the administration, and wait until it can be searched."""
     page.goto("/admin/retrieval/document/upload/")
     page.get_by_label("Name of the new collection").fill("Handbooks")
-    page.locator("input[type=file]").set_input_files(file)
+    page.locator("#upload-files").set_input_files(file)
     expect(page.locator(".stage[data-state=ready]")).to_be_visible(timeout=READY_MS)
 
 
