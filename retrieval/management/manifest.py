@@ -23,7 +23,10 @@ def load(path: Path) -> dict[Path, Entry]:
 
 
 def as_expected(entry: Entry, text: str | None, error: str | None, pages: int | None) -> bool:
-    """Whether a file ended as its entry says: with this text and these pages, or this error."""
+    """Whether a file ended as its entry says: with this text and these pages, or this error.
+
+    Where pictures are read, there may be text that is expected of OCR instead of an error.
+    """
     accepted = [entry["expect"], *([entry["or_expect"]] if "or_expect" in entry else [])]
     if error is not None:
         codes = {code for expect in accepted for code in _codes(expect)}
@@ -31,6 +34,8 @@ def as_expected(entry: Entry, text: str | None, error: str | None, pages: int | 
     # A page count is expected of formats that have pages.
     if "pages" in entry and pages is not None and pages != entry["pages"]:
         return False
+    if "ocr_contains" in entry:
+        accepted.append({"contains": entry["ocr_contains"]})
     return any(_holds(expect, text or "") for expect in accepted)
 
 

@@ -174,6 +174,9 @@ def test_manifest_that_is_none(folder: Path) -> None:
         ({"expect": {"error": "empty", "errors_accepted": ["no-text"]}}, "", "no-text", True),
         ({"expect": {"contains": ["a"]}, "or_expect": {"error": "corrupt"}}, "", "corrupt", True),
         ({"expect": {"contains": ["a"]}, "pages": 3}, "a", None, True),
+        ({"expect": {"error": "no-text"}, "ocr_contains": ["a"]}, "a", None, True),
+        ({"expect": {"error": "no-text"}, "ocr_contains": ["a"]}, "b", None, False),
+        ({"expect": {"error": "no-text"}, "ocr_contains": ["a"]}, "", "no-text", True),
     ],
 )
 def test_expectations(
