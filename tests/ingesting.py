@@ -9,12 +9,14 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 from django.db import connection
+from django.db.models import QuerySet
 
 from retrieval.ingestion.worker import work
-from retrieval.models import ChunkEmbedding, DocumentVersion, Stage
+from retrieval.models import ChunkEmbedding, DocumentVersion, EmbeddingSpace, SpaceState, Stage
 
 ROOT = Path(__file__).resolve().parents[1]
 # So small that a document of some pages takes several requests.
@@ -36,12 +38,20 @@ async def working() -> AsyncIterator[asyncio.Event]:
 
 
 async def until_stage(version: DocumentVersion, stage: Stage) -> None:
-    """Wait until a version is in a stage: the database tells nobody, so it is asked."""
+    """Wait until a version is in a stage."""
+    await _until(DocumentVersion.objects.filter(pk=version.pk, stage=stage))
+    await version.arefresh_from_db()
+
+
+async def until_searched(space: EmbeddingSpace) -> None:
+    """Wait until a space is the one that is searched."""
+    await _until(EmbeddingSpace.objects.filter(pk=space.pk, state=SpaceState.ACTIVE))
+
+
+async def _until(wanted: QuerySet[Any]) -> None:
+    """Wait until there is a row: the database tells nobody, so it is asked."""
     async with asyncio.timeout(PATIENCE):
-        while True:
-            await version.arefresh_from_db()
-            if version.stage == stage:
-                return
+        while not await wanted.aexists():  # noqa: ASYNC110
             await asyncio.sleep(0.05)
 
 

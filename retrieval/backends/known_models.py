@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 
@@ -43,6 +44,7 @@ def known(name: str) -> EmbeddingModel:
     return KNOWN.get(name.rsplit("/", 1)[-1].split(":", 1)[0].lower(), UNKNOWN)
 
 
+@lru_cache(1024)  # the same passage is counted to batch it, and to keep to the limits
 def estimate_tokens(text: str) -> int:
     """Return about how many tokens a text has, rather too many than too few."""
     return sum(_tokens(found) for found in _run.findall(text))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -53,27 +53,29 @@ Batch = list[Passage]
 async def embed_missing(
     chunks: ChunkQuerySet,
     space: EmbeddingSpace,
-    progress: Callable[[Embedded], Awaitable[None]],
     *,
+    stored: Callable[[Embedded], None] = lambda _: None,
+    heard: Callable[[], None] = lambda: None,
     go_on: Callable[[], bool] = lambda: True,
 ) -> bool:
     """Embed those of `chunks` that have no vector in `space`, in order; safe to be repeated.
 
-    `progress` gets what each batch came to, as soon as it is stored; before each, `go_on` says
-    whether there is time for it. Return whether all were embedded. Raises BackendError.
+    `stored` gets what each batch came to, in the transaction that stores it; then `heard` is
+    called. Before each, `go_on` says whether there is time for it. Return whether all were
+    embedded. Raises BackendError.
     """
     complete = True
-    running: set[asyncio.Task[Embedded]] = set()
+    running: set[asyncio.Task[None]] = set()
     try:
         async for batch in _batches(chunks, space):
             if len(running) == settings.EMBEDDING_REQUESTS_IN_FLIGHT:
-                await _some(running, progress)
+                await _some(running, heard)
             complete = await in_thread(go_on)
             if not complete:
                 break
-            running.add(asyncio.create_task(_embed(batch, space), name="embed"))
+            running.add(asyncio.create_task(_embed(batch, space, stored), name="embed"))
         while running:
-            await _some(running, progress)
+            await _some(running, heard)
     except BackendError:
         # What the provider is at already is not asked for again.
         await asyncio.gather(*running, return_exceptions=True)
@@ -85,24 +87,23 @@ async def embed_missing(
     return complete
 
 
-async def _some(
-    running: set[asyncio.Task[Embedded]], progress: Callable[[Embedded], Awaitable[None]]
-) -> None:
+async def _some(running: set[asyncio.Task[None]], heard: Callable[[], None]) -> None:
     """Wait for one batch or more, and take them out of those that run."""
     done, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
     running -= done
     for task in done:
-        await progress(task.result())
+        task.result()
+        heard()
 
 
-async def _embed(batch: Batch, space: EmbeddingSpace) -> Embedded:
+async def _embed(batch: Batch, space: EmbeddingSpace, stored: Callable[[Embedded], None]) -> None:
     vectors = await spaces.embedder_of(space).embed_passages([each.text for each in batch])
     rows = [
         ChunkEmbedding(chunk_id=each.chunk, space=space, embedding=vector, digest=digest(each.text))
         for each, vector in zip(batch, vectors, strict=True)
     ]
-    await in_thread(_store, rows)
-    return Embedded(len(batch), sum(each.tokens for each in batch))
+    done = Embedded(len(batch), sum(each.tokens for each in batch))
+    await in_thread(_store, rows, done, stored)
 
 
 async def _batches(chunks: ChunkQuerySet, space: EmbeddingSpace) -> AsyncIterator[Batch]:
@@ -158,7 +159,7 @@ def digest(text: str) -> uuid.UUID:
     return uuid.UUID(bytes=hashlib.blake2b(text.encode(), digest_size=16).digest())
 
 
-def _store(rows: list[ChunkEmbedding]) -> None:
+def _store(rows: list[ChunkEmbedding], done: Embedded, stored: Callable[[Embedded], None]) -> None:
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute(ALIVE, [[row.chunk_id for row in rows]])
@@ -166,3 +167,4 @@ def _store(rows: list[ChunkEmbedding]) -> None:
         ChunkEmbedding.objects.bulk_create(
             [row for row in rows if row.chunk_id in alive], ignore_conflicts=True
         )
+        stored(done)

@@ -26,7 +26,7 @@ async def fill(space: EmbeddingSpace) -> bool:
     until = time.monotonic() + SLICE_SECONDS
     embedded = 0
 
-    async def count(done: Embedded) -> None:
+    def count(done: Embedded) -> None:
         nonlocal embedded
         embedded += done.chunks
 
@@ -36,7 +36,7 @@ async def fill(space: EmbeddingSpace) -> bool:
             return True
         return time.monotonic() < until and not _others_wait() and _wanted(space)
 
-    done = await embed_missing(spaces.searched_chunks(), space, count, go_on=go_on)
+    done = await embed_missing(spaces.searched_chunks(), space, stored=count, go_on=go_on)
     if embedded:
         await in_thread(spaces.note_error, space, "")
         logger.info("Embedded %d more chunks by %s", embedded, space)

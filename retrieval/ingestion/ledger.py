@@ -56,10 +56,16 @@ FROM entered
 """  # noqa: S608 - made of constants
 PROGRESS = """
 WITH counted AS (
-    UPDATE retrieval_ingeststage SET counts = counts || %(counts)s::jsonb
+    UPDATE retrieval_ingeststage SET counts = counts || (
+        SELECT jsonb_object_agg(key, coalesce((counts->>key)::bigint, 0) + value::bigint)
+        FROM jsonb_each_text(%(added)s::jsonb)
+    )
     WHERE version_id = %(version)s AND ended_at IS NULL
 )
-UPDATE retrieval_documentversion SET embedded_count = %(embedded)s WHERE id = %(version)s
+UPDATE retrieval_documentversion AS version SET embedded_count = embedded_count + %(vectors)s
+FROM retrieval_document AS document
+WHERE version.id = %(version)s
+    AND document.id = version.document_id AND document.deleted_at IS NULL
 """
 
 
@@ -137,11 +143,13 @@ def _advance(
     version.error_code = version.error_class = version.error_message = ""
 
 
-def progress(version: DocumentVersion, **counts: int) -> None:
-    """Save how many of a version's chunks are embedded, and what its stage has done so far."""
-    values: dict[str, Any] = {
-        "version": version.pk, "embedded": version.embedded_count, "counts": json.dumps(counts),
-    }  # fmt: skip
+def progress(version: DocumentVersion, **added: int) -> None:
+    """Add to the counts of a version's stage, in the transaction that writes what is counted.
+
+    What was `embedded` or `copied` is added to the version's vectors, too.
+    """
+    vectors = added.get("embedded", 0) + added.get("copied", 0)
+    values: dict[str, Any] = {"version": version.pk, "vectors": vectors, "added": json.dumps(added)}
     with connection.cursor() as cursor:
         cursor.execute(PROGRESS, values)
         if not cursor.rowcount:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import re
 import uuid
-from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path, PurePath
@@ -60,11 +59,11 @@ async def ingest(
     Return the space it was embedded in, None if it is there already or gone. Raises
     ExtractionError, FetchError, BackendError or DatabaseError; then the version stays where it is.
     """
-    version = await in_thread(_load, version_id)
-    if version is None:
-        return None
     try:
-        await in_thread(ledger.take_up, version, _next(version))
+        version = await in_thread(_take_up, version_id)
+        if version is None:
+            return None
+        resumed = version.stage == Stage.EMBEDDING
         if version.stage == Stage.FETCHING:
             await fetch(version)
             await in_thread(ledger.advance, version, Stage.EXTRACTING, bytes=version.size)
@@ -75,9 +74,9 @@ async def ingest(
         if version.stage == Stage.CHUNKING:
             await in_thread(_chunk, version)
             heard()
-        return await _embed(version, heard)
+        return await _embed(version, heard, resumed=resumed)
     except UnchangedError:
-        logger.info("%s has not changed", version.source_url)
+        logger.info("Version %s has the bytes of the one before", version_id)
     except VersionGoneError:
         logger.info("Version %s was deleted while it was being ingested", version_id)
     return None
@@ -90,44 +89,41 @@ def _next(version: DocumentVersion) -> Stage:
     return Stage.EMBEDDING if version.stage == Stage.FINISHING else Stage(version.stage)
 
 
-async def _embed(version: DocumentVersion, heard: Callable[[], None]) -> EmbeddingSpace:
+async def _embed(
+    version: DocumentVersion, heard: Callable[[], None], *, resumed: bool
+) -> EmbeddingSpace:
     """Embed a version in every space that is searched or filled, and let it be searched."""
-    counts = Counter(embedded=0, copied=0, tokens=0)
 
-    async def progress(done: Embedded) -> None:
-        heard()
-        counts.update(embedded=done.chunks, tokens=done.tokens)
-        version.embedded_count += done.chunks
-        await in_thread(ledger.progress, version, **counts)
+    def stored(done: Embedded) -> None:
+        ledger.progress(version, embedded=done.chunks, tokens=done.tokens)
 
     chunks = Chunk.objects.filter(version=version)
     while True:
-        space, *filling = await in_thread(spaces.targets)
-        counts.update(copied=await in_thread(copy_known, version, space))
-        await in_thread(_count_embedded, version, space)
-        await embed_missing(chunks, space, progress)
+        space, *filling = await in_thread(_targets, version, resumed=resumed)
+        await embed_missing(chunks, space, stored=stored, heard=heard)
         for other in filling:
             await _embed_ahead(version, other, heard)
-        await in_thread(ledger.advance, version, Stage.FINISHING, **counts)
         if await in_thread(_finish, version, space):
             return space
-        await in_thread(ledger.advance, version, Stage.EMBEDDING)
-        counts.clear()
+        resumed = True
 
 
 async def _embed_ahead(
     version: DocumentVersion, space: EmbeddingSpace, heard: Callable[[], None]
 ) -> None:
     """Embed in a space that is being filled; what fails here is left to its filling."""
-
-    async def progress(_: Embedded) -> None:
-        heard()
-
     try:
         await in_thread(copy_known, version, space)
-        await embed_missing(Chunk.objects.filter(version=version), space, progress)
+        await embed_missing(Chunk.objects.filter(version=version), space, heard=heard)
     except BackendError as error:
         logger.warning("Not embedded for %s yet: %s", space, error.message)
+
+
+def _take_up(version_id: uuid.UUID) -> DocumentVersion | None:
+    version = _load(version_id)
+    if version is not None:
+        ledger.take_up(version, _next(version))
+    return version
 
 
 def _load(version_id: uuid.UUID) -> DocumentVersion | None:
@@ -208,20 +204,31 @@ def chunks_of(version: DocumentVersion) -> Iterator[Chunk]:
         )
 
 
-def _count_embedded(version: DocumentVersion, space: EmbeddingSpace) -> None:
-    version.embedded_count = ChunkEmbedding.objects.filter(
-        chunk__version=version, space=space
-    ).count()
-    _save(version, "embedded_count")
+def _targets(version: DocumentVersion, *, resumed: bool) -> list[EmbeddingSpace]:
+    """Return the spaces to embed in, the first one provided with the vectors that are known."""
+    space, *filling = spaces.targets()
+    if resumed:
+        version.embedded_count = ChunkEmbedding.objects.filter(
+            chunk__version=version, space=space
+        ).count()
+        _save(version, "embedded_count")
+    if version.number > 1:
+        with transaction.atomic():
+            if copied := copy_known(version, space):
+                ledger.progress(version, copied=copied)
+    return [space, *filling]
 
 
 def _finish(version: DocumentVersion, space: EmbeddingSpace) -> bool:
     """Make the version ready and, in the same transaction, the one that is searched.
 
-    Not if another space than the one it was embedded in is searched by now; return whether it is.
+    Not if another space than the one it was embedded in is searched by now: then it is to be
+    embedded in that one. Return whether it is ready.
     """
+    ledger.advance(version, Stage.FINISHING)
     with spaces.locked(shared=True):
         if spaces.current_space() != space:
+            ledger.advance(version, Stage.EMBEDDING)
             return False
         document = (
             Document.objects.select_for_update(of=("self",))

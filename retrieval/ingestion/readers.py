@@ -87,7 +87,7 @@ class Readers:
         with theirs:
             self._server = subprocess.Popen(
                 [sys.executable, "-m", "retrieval.ingestion.fork_server"],
-                stdin=theirs,
+                stdin=theirs.fileno(),
                 env=kept | {"PYTHONPATH": str(ROOT), "LANG": "C.UTF-8", "OMP_THREAD_LIMIT": "1"},
             )
         return self._requests
