@@ -82,6 +82,11 @@ class Reason:
     message: str
 
 
+INTERRUPTED = Reason(
+    "interrupted", ErrorClass.INTERNAL, "The worker stopped each time it was at this document."
+)
+
+
 def reason(error: BaseException) -> Reason:
     """Return what is told of an error: nothing of the text of one that is not meant for people."""
     if isinstance(error, ExtractionError):

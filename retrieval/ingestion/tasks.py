@@ -32,6 +32,8 @@ QUEUE = "ingest"
 # Waits grow to ten minutes: a provider may be away for about an hour.
 MAX_ATTEMPTS = 12
 MAX_WAIT = 600
+# A document whose worker died so often may be what kills it.
+GIVE_UP = 24
 PASSING = (OperationalError, InterfaceError)
 
 
@@ -62,6 +64,9 @@ def may_pass(error: BaseException) -> bool:
 async def ingest_version(context: JobContext, version_id: str) -> None:
     """Ingest a version; what cannot pass ends it as failed, with the reason."""
     key = uuid.UUID(version_id)
+    if context.job.attempts >= GIVE_UP:
+        await in_thread(ledger.fail, key, ledger.INTERRUPTED)
+        return
     try:
         async with _unless_stalled() as heard:
             space = await pipeline.ingest(key, heard)
@@ -85,8 +90,9 @@ async def ingest_version(context: JobContext, version_id: str) -> None:
 async def _unless_stalled() -> AsyncIterator[Callable[[], None]]:
     """Raise StalledError when what is yielded has not been called for INGEST_STALLED_SECONDS."""
     now = asyncio.get_running_loop().time
-    # Reading a file has a limit of its own.
-    patience = max(settings.INGEST_STALLED_SECONDS, 2 * settings.EXTRACTION_TIMEOUT_SECONDS)
+    # Reading a file has limits of its own.
+    reading = settings.EXTRACTION_TIMEOUT_SECONDS + settings.OCR_TIMEOUT_SECONDS
+    patience = max(settings.INGEST_STALLED_SECONDS, 1.2 * reading)
     try:
         async with asyncio.timeout(patience) as limit:
             yield lambda: limit.reschedule(now() + patience)

@@ -15,6 +15,7 @@ from retrieval.database import in_thread
 from retrieval.ingestion import ledger, tasks
 from retrieval.ingestion.errors import ExtractionError, FetchError, StalledError
 from retrieval.ingestion.retention import delete
+from retrieval.ingestion.retrying import retry
 from retrieval.ingestion.uploads import Upload
 from retrieval.ingestion.worker import work_off
 from retrieval.models import Document, DocumentVersion, ErrorClass, Outcome, Stage
@@ -139,6 +140,7 @@ async def test_stalled_ingestion_is_taken_up_again(
     monkeypatch.setattr(backends, "embedder", lambda: silent)
     monkeypatch.setattr(settings, "INGEST_STALLED_SECONDS", 2)
     monkeypatch.setattr(settings, "EXTRACTION_TIMEOUT_SECONDS", 1)
+    monkeypatch.setattr(settings, "OCR_TIMEOUT_SECONDS", 0)
     version = (await in_thread(upload, "a.txt", b"Ducks swim.")).version
     await work_off()
     entry = await version.stages.aget(stage="embedding")
@@ -148,6 +150,20 @@ async def test_stalled_ingestion_is_taken_up_again(
     await in_thread(make_due)
     await work_off()
     await version.arefresh_from_db()
+    assert version.stage == Stage.READY
+
+
+def test_document_that_kills_its_worker_is_given_up(upload: Uploader, run_worker: Run) -> None:
+    """After as many interruptions as nobody has by chance, it fails, and can be retried by hand."""
+    version = upload("a.txt", b"Ducks swim.").version
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE procrastinate_jobs SET attempts = %s", [tasks.GIVE_UP])
+    run_worker()
+    version.refresh_from_db()
+    assert (version.stage, version.error_code) == (Stage.FAILED, "interrupted")
+    assert retry(version)
+    run_worker()
+    version.refresh_from_db()
     assert version.stage == Stage.READY
 
 
