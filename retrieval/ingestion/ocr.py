@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -50,6 +51,11 @@ def installed() -> bool:
     return shutil.which(PROGRAM) is not None
 
 
+def holds_pictures(pdf: bytes) -> bool:
+    """Whether there is a picture in a PDF, on any page."""
+    return PICTURE.search(pdf) is not None
+
+
 class Recogniser:
     """Reads the pages of one file, within its limits of pages and time."""
 
@@ -61,8 +67,7 @@ class Recogniser:
 
     def wanted(self, pdf: bytes) -> bool:
         """Whether pages without text of this PDF are to be looked at."""
-        mode = self.recognition.mode
-        return mode == "on" or (mode == "auto" and PICTURE.search(pdf) is not None)
+        return self.recognition.mode == "on" or holds_pictures(pdf)
 
     @property
     def usable(self) -> bool:
@@ -123,8 +128,13 @@ class Recogniser:
         try:
             ended = subprocess.run(
                 [PROGRAM, "stdin", "stdout", "-l", languages],
-                input=picture, capture_output=True, check=False, timeout=min(left, PAGE_SECONDS),
-            )  # fmt: skip
+                input=picture,
+                capture_output=True,
+                check=False,
+                timeout=min(left, PAGE_SECONDS),
+                # Its threads wait for each other more than they help.
+                env=os.environ | {"OMP_THREAD_LIMIT": "1"},
+            )
         except subprocess.TimeoutExpired as error:
             raise ExtractionError(
                 "timeout", "Recognising this file's text took too long."

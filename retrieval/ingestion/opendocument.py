@@ -18,6 +18,7 @@ CELLS = {"table-cell", "covered-table-cell"}
 # Repeated rows and columns fill a sheet to its edge; nothing real repeats so often.
 MOST_COLUMNS = 2000
 MOST_REPEATS = 1000
+MOST_CELLS = 3_000_000
 
 
 def read(data: bytes, text: Text) -> dict[str, Any]:
@@ -52,6 +53,7 @@ class _Reader:
         self.parents: dict[str, str] = {}
         self.numbered: set[str] = set()
         self.in_table = False
+        self.cells = 0
         self.deleting = False
         self.deletions = {
             region.get("id") for region in content.iter("changed-region")
@@ -190,6 +192,9 @@ class _Reader:
             line = self.row(row, above)
             repeats = min(_count(row, "number-rows-repeated"), MOST_REPEATS) if any(line) else 1
             rows += [line] * repeats
+            self.cells += repeats * len(line)
+            if self.cells > MOST_CELLS:
+                raise ExtractionError("too-large")
         return rows
 
     def row(self, element: Element, above: dict[int, tuple[int, str]]) -> list[str]:

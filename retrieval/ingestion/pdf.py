@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate, groupby, pairwise
 from typing import Any
@@ -117,9 +118,9 @@ def reads_as_heading(text: str) -> bool:
 
 
 def without_running_heads(pages: list[list[str]]) -> list[list[str]]:
-    """Return the pages without lines that stand, but for numbers, at the edges of many pages.
+    """Return the pages without lines that stand, but for page numbers, at the edges of many.
 
-    Where each of them stands first it stays.
+    Where each of them stands first it stays, and so it does on pages that hold nothing else.
     """
     seen: dict[str, list[tuple[int, int]]] = {}
     for number, page in enumerate(pages):
@@ -133,12 +134,32 @@ def without_running_heads(pages: list[list[str]]) -> list[list[str]]:
         place
         for places in seen.values()
         if len({number for number, _ in places}) >= enough
+        and counts_pages([(number, pages[number][position]) for number, position in places])
         for place in places[1:]
     }
-    return [
+    kept = [
         [line for position, line in enumerate(page) if (number, position) not in dropped]
         for number, page in enumerate(pages)
     ]
+    return [
+        less if any(map(str.strip, less)) else page for less, page in zip(kept, pages, strict=True)
+    ]
+
+
+def counts_pages(lines: Sequence[tuple[int, str]]) -> bool:
+    """Whether lines that differ in numbers only, each with its page, differ as page numbers do.
+
+    At least half of them must be as far from each other as their pages are.
+    """
+    if len({line for _, line in lines}) == 1:
+        return True
+    numbers = [[int(each[:9]) for each in DIGITS.findall(line)] for _, line in lines]
+    width = min(map(len, numbers))
+    distances = (
+        Counter(found[place] - page for (page, _), found in zip(lines, numbers, strict=True))
+        for place in range(width)
+    )
+    return any(2 * max(each.values()) >= len(lines) for each in distances)
 
 
 def paragraphs(

@@ -12,8 +12,9 @@ from retrieval.ingestion.packages import Package, properties
 from retrieval.ingestion.structure import Text, heading, markdown_table
 
 TITLES = {"title", "ctrTitle"}
-# The same on every slide: date, footer, header, number.
-RUNNING = {"dt", "ftr", "hdr", "sldNum"}
+# Date, footer and header are mostly the same on every slide.
+RUNNING = {"dt", "ftr", "hdr"}
+NUMBER = "sldNum"
 GROUPS = {"grpSp", "AlternateContent", "Choice"}
 
 
@@ -28,16 +29,21 @@ def read(data: bytes, text: Text) -> dict[str, Any]:
     if presentation is None:
         raise ExtractionError("corrupt")
     parts = dict(package.related(name, "slide"))
+    running: set[str] = set()
     for number, slide in enumerate(presentation.iterfind("sldIdLst/sldId"), 1):
         text.begin_page(number)
-        text.add_blocks(_Slide(package, parts.get(slide.get("rid", ""), "")).blocks(), number)
+        part = parts.get(slide.get("rid", ""), "")
+        text.add_blocks(_Slide(package, part, running).blocks(), number)
     return properties(package.one("", "core-properties"))
 
 
 class _Slide:
-    def __init__(self, package: Package, name: str) -> None:
+    """Renders a slide; `running` is what stood at the edges of those before."""
+
+    def __init__(self, package: Package, name: str, running: set[str]) -> None:
         self.package = package
         self.name = name
+        self.running = running
 
     def blocks(self) -> Iterator[str]:
         """Yield the slide's title, what stands on it in order, and its notes."""
@@ -61,7 +67,10 @@ class _Slide:
         elif shape.tag == "pic":
             properties_ = shape.find("nvPicPr/cNvPr")
             yield properties_.get("descr", "") if properties_ is not None else ""
-        elif role not in RUNNING:
+        elif role in RUNNING:
+            yield from (line for line in paragraphs(shape) if line not in self.running)
+            self.running.update(paragraphs(shape))
+        elif role != NUMBER:
             lines = list(paragraphs(shape))
             listed = role in {"", "body"} and len(lines) > 1
             yield from (f"- {line}" if listed and line[0] not in " -" else line for line in lines)

@@ -27,7 +27,7 @@ from retrieval.ingestion.media_types import (
     PPTX,
     detect,
 )
-from retrieval.ingestion.ocr import Recogniser, Recognition
+from retrieval.ingestion.ocr import Recogniser, Recognition, holds_pictures
 from retrieval.ingestion.packages import parse
 from retrieval.ingestion.plain_text import clean
 from retrieval.ingestion.structure import Text
@@ -130,28 +130,32 @@ class _Reader:
         metadata: dict[str, Any] = dict(result.metadata or {})
         found = pdf_pages.read(data)
         pages = [page.text for page in found]
-        blank = [number for number, page in enumerate(pages) if pdf.is_blank(page)]
+        said = ["\n".join([page.text, *page.tables]) for page in found]
+        blank = [number for number, page in enumerate(said) if pdf.is_blank(page)]
+        textless = pdf.is_textless(said)
         recognised = False
-        if blank and self.recogniser.wanted(data) and self.recogniser.usable:
-            recognised = self.recognise(pages, blank, data)
-        if not recognised and pdf.is_textless(pages):
-            reason = self.recogniser.reason if self.recogniser.wanted(data) else ""
+        if blank and self.recogniser.usable and self.recogniser.wanted(data):
+            recognised = self.recognise(pages, blank, data, all_of_it=textless)
+        if textless and not recognised:
+            reason = self.recogniser.reason if holds_pictures(data) else ""
             raise ExtractionError("no-text", reason)
         nodes = result.document["nodes"] if result.document else []
         pdf.render(pages, nodes, text, [page.tables for page in found])
         text.begin_page(len(pages))
         return metadata
 
-    def recognise(self, pages: list[str], numbers: list[int], data: bytes) -> bool:
+    def recognise(
+        self, pages: list[str], numbers: list[int], data: bytes, *, all_of_it: bool
+    ) -> bool:
         """Put recognised text in place of pages without any; return whether there was some.
 
-        If other pages have text, what the limits do not allow is left out.
+        Unless that is `all_of_it`, what the limits do not allow is left out.
         """
         try:
             for number in numbers:
                 pages[number] = self.recogniser.page(data, number)
         except ExtractionError as error:
-            if error.code not in {"too-large", "timeout"} or pdf.is_textless(pages):
+            if all_of_it or error.code not in {"too-large", "timeout"}:
                 raise
         return any(LETTER.search(pages[number]) for number in numbers)
 

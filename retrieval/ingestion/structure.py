@@ -17,7 +17,7 @@ SKIPPED_LAYERS = {"header", "footer"}
 LINK = re.compile(r"!?\[([^\[\]]*)\]\((?:[^()\s]|\([^()]*\))*(?:\s+(?:\"[^\"]*\"|'[^']*'))?\)")
 TYPE = re.compile(r"\*\*|~~|</?(?:u|sub|sup|mark)>")
 ITALIC = re.compile(r"(?<![\w*\\])\*([^\s*](?:[^*\n]{0,200}[^\s*\\])?)\*(?![\w*])")
-ITEM = re.compile(r"\s*(?:-|\w{1,4}[.)]) ")
+ITEM = re.compile(r"\s*(?:-|(?:\w{1,4}[.)]){1,5}) ")
 BULLET = re.compile(r"^\s*[-*•·▪◦‣]\s+")
 
 

@@ -104,3 +104,20 @@ def test_every_page_has_its_start() -> None:
     text = Text(paged=True)
     render(["First.", "", "Third."], [], text)
     assert [str(text)[start:] for start in text.page_starts][::2] == ["First.\n\nThird.", "Third."]
+
+
+def test_lines_with_numbers_of_their_own_are_no_running_heads() -> None:
+    """Page numbers count the pages; numbers of invoices and amounts do not."""
+    text = Text(paged=True)
+    pages = [f"Invoice {n * n + 7}\nWork {word}.\nPage {n}" for n, word in enumerate("abcdef")]
+    render(pages, [], text)
+    assert str(text).count("Invoice") == 6
+    assert str(text).count("Page") == 1
+
+
+def test_a_page_that_says_one_thing_keeps_it() -> None:
+    """A title that is repeated on pages of its own is content."""
+    text = Text(paged=True)
+    render(["Part\nText a.", "Part", "Part\nText b.", "Part\nText c."], [], text)
+    assert str(text).count("Part") == 2
+    assert len(text.page_starts) == 4
