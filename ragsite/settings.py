@@ -175,6 +175,10 @@ STORAGES = {
 # Uploads: what is above these is refused while it streams in. Of a file, and of a whole request:
 UPLOAD_MAX_BYTES = env.int("UPLOAD_MAX_BYTES", default=100 * 2**20)
 UPLOAD_MAX_REQUEST_BYTES = env.int("UPLOAD_MAX_REQUEST_BYTES", default=2 * UPLOAD_MAX_BYTES)
+if UPLOAD_MAX_REQUEST_BYTES < UPLOAD_MAX_BYTES:
+    raise ImproperlyConfigured(
+        "UPLOAD_MAX_REQUEST_BYTES must not be less than UPLOAD_MAX_BYTES, as files come in it."
+    )
 UPLOAD_MAX_FILES = env.int("UPLOAD_MAX_FILES", default=100)
 DATA_UPLOAD_MAX_NUMBER_FILES = UPLOAD_MAX_FILES
 # Kinds of files that are taken, as suffixes; all that can be read if there is none.

@@ -91,7 +91,7 @@ def is_public(address: Address) -> bool:
 
 def may_be_private(url: URL) -> bool:
     """Whether FETCH_PRIVATE_HOSTS names the host of an address."""
-    host = (url.host or "").lower().rstrip(".")
+    host = (url.raw_host or "").lower().rstrip(".")
     for entry in settings.FETCH_PRIVATE_HOSTS:
         name = entry.strip().lower()
         if name in {host, f"{host}:{url.port}"}:

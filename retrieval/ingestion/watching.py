@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import logging
 import os
 import stat
 import time
@@ -21,10 +22,14 @@ from retrieval.ingestion.incoming import UploadError, clean_name
 from retrieval.ingestion.pipeline import title_of
 from retrieval.ingestion.retention import delete
 from retrieval.ingestion.taking import Intake
+from retrieval.ingestion.tasks import PASSING
 from retrieval.models import Document, DocumentVersion
+
+logger = logging.getLogger(__name__)
 
 # A file is read when nothing about it has changed for so long: it may be half written before.
 SETTLE_SECONDS = 1.0
+LONG_AGO = float("-inf")
 TICK_SECONDS = 0.2
 
 Signature = tuple[int, int, int] | None
@@ -75,13 +80,22 @@ class Watch:
             # Folders are watched by now: what happens while they are searched is not missed.
             if not begun:
                 begun = True
-                await in_thread(self._take, list(find(self.roots, self.chosen)))
+                for found in find(self.roots, self.chosen):
+                    self._pending[found.path] = (_signature(found.path), LONG_AGO)
             if gone := next((root for root in self.roots if not root.is_dir()), None):
                 raise WatchError(f"The folder {gone} is gone.")
             for _, path in batch:
                 self._pending[Path(path)] = (_signature(Path(path)), time.monotonic())
             if due := self._settled():
-                await in_thread(self._apply, due)
+                await self._try(due)
+
+    async def _try(self, due: Sequence[Path]) -> None:
+        try:
+            await in_thread(self._apply, due)
+        except PASSING:
+            logger.warning("The database is away; %s changes wait for it", len(due))
+            again = time.monotonic()
+            self._pending |= {path: (_signature(path), again) for path in due}
 
     def _settled(self) -> list[Path]:
         """Return the paths that nothing happens to any more."""

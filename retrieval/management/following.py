@@ -6,7 +6,7 @@ import asyncio
 import signal
 from collections import Counter
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from retrieval.database import in_thread
 from retrieval.ingestion.archives import Taken
 from retrieval.ingestion.folders import Chosen
 from retrieval.ingestion.taking import Intake
+from retrieval.ingestion.tasks import PASSING
 from retrieval.ingestion.waiting import POLL_SECONDS, worker_if_none
 from retrieval.ingestion.watching import Events, Watch
 from retrieval.management.outcomes import Outcome, line, outcome
@@ -45,12 +46,10 @@ class Follower:
 
     def look(self) -> None:
         """Tell of the files that have ended."""
-        waiting, self.waiting = self.waiting, []
-        for taken in waiting:
+        for taken in list(self.waiting):
             found = outcome(taken)
-            if self.wait and found["status"] == WAITING:
-                self.waiting.append(taken)
-            else:
+            if not (self.wait and found["status"] == WAITING):
+                self.waiting.remove(taken)
                 self._tell(found, line(found))
 
     def _tell(self, found: Outcome, text: str) -> None:
@@ -72,7 +71,8 @@ async def watch(
         task = asyncio.create_task(watching.run(stop), name="watch")
         try:
             while not task.done():
-                await in_thread(follower.look)
+                with suppress(*PASSING):  # the database may be away for a while
+                    await in_thread(follower.look)
                 await asyncio.wait({task}, timeout=POLL_SECONDS)
             task.result()
         finally:

@@ -68,6 +68,12 @@ def test_a_public_url_that_is_none_is_reported(address: str) -> None:
     assert "PUBLIC_URL" in result.stderr
 
 
+def test_a_request_that_could_not_hold_a_file_is_reported() -> None:
+    result = run("manage.py", "check", UPLOAD_MAX_BYTES="10", UPLOAD_MAX_REQUEST_BYTES="9")
+    assert result.returncode == 1
+    assert "UPLOAD_MAX_REQUEST_BYTES must not be less" in result.stderr
+
+
 def test_a_database_url_is_used_instead_of_the_embedded_server() -> None:
     settings = read(
         "DATABASES", "EMBEDDED_POSTGRES", DATABASE_URL="postgres://me:pw@db.example.org:5433/rag"

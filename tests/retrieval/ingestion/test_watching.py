@@ -10,6 +10,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from django.db import OperationalError
 
 from retrieval.database import in_thread
 from retrieval.ingestion.archives import Taken
@@ -198,6 +199,22 @@ async def test_refused_file_keeps_what_was_there(
     (folder / "first.txt").write_text("far too long")
     assert await watched.next() == ("taken", "first.txt", "too-large")
     assert await names() == {"first.txt"}
+
+
+async def test_what_happens_while_the_database_is_away_is_taken_later(
+    watched: Watched, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    take, away = Intake.take, [OperationalError()]
+
+    def taken(self: Intake, found: Any) -> Any:
+        if away:
+            raise away.pop()
+        return take(self, found)
+
+    monkeypatch.setattr(Intake, "take", taken)
+    (folder / "later.txt").write_text("later")
+    assert await watched.next() == ("taken", "later.txt", "")
+    assert not away
 
 
 def packed(*names: str) -> bytes:
