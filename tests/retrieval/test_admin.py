@@ -236,3 +236,16 @@ def test_other_pages_open(admin_client: Client, collection: Collection) -> None:
     page = admin_client.get("/admin/retrieval/collection/").content.decode()
     upload = reverse("admin:retrieval_document_upload")
     assert f"{upload}?collection={collection.pk}" in page
+
+
+def test_collection_takes_the_right_to_delete_its_documents(
+    staff: Staff, collection: Collection, upload: UploadFile
+) -> None:
+    """Whoever may not delete documents deletes only a collection without any."""
+    url = reverse("admin:retrieval_collection_delete", args=[collection.pk])
+    document = upload("a.txt", b"a").document
+    client = staff("view_collection", "delete_collection")
+    assert client.post(url, {"post": "yes"}).status_code == 403
+    document.delete()
+    assert client.post(url, {"post": "yes"}).status_code == 302
+    assert not Collection.objects.exists()
