@@ -31,6 +31,13 @@ PICTURES = {
     b"II*\0": "image/tiff",
     b"MM\0*": "image/tiff",
 }
+ODF_TYPES = {
+    f"{OPENDOCUMENT}.{kind}{form}"
+    for kind in ("text", "spreadsheet", "presentation", "graphics")
+    for form in ("", FLAT)
+}
+RTF = "application/rtf"
+OLE_TYPES = {"application/msword", "application/vnd.ms-excel", "application/vnd.ms-powerpoint"}
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 OUTLOOK = "application/vnd.ms-outlook"
 MAIL_TYPE = "message/rfc822"
@@ -48,6 +55,12 @@ TEXT_TYPES = {
     ".vtt": "text/vtt",
     ".srt": "text/vtt",
 }
+# All that is read.
+MEDIA_TYPES = frozenset({
+    PDF, DOCX, PPTX, XLSX, XLSB, EPUB, RTF, OUTLOOK, MAIL_TYPE,
+    *ODF_TYPES, *OLE_TYPES, *PICTURES.values(), *TEXT_TYPES.values(),
+    "text/plain", "text/html", "application/xml",
+})  # fmt: skip
 # More than this from one part, at more than this ratio, is a bomb: real documents reach 1:50.
 BOMB_BYTES, BOMB_RATIO = 32 * 2**20, 200
 UNPACKED_BYTES = 2**30
@@ -87,7 +100,7 @@ def detect(data: bytes, name: str) -> tuple[str, str | None]:
     if data.startswith(b"PK\x03\x04"):
         return _zip(data), None
     if data.startswith(b"{\\rtf"):
-        return "application/rtf", None
+        return RTF, None
     for mark, media_type in PICTURES.items():
         if data.startswith(mark):
             return media_type, None
@@ -120,9 +133,10 @@ def _compound(data: bytes) -> str:
         raise ExtractionError("encrypted")
     if "__properties_version1.0".encode("utf-16-le") in data:
         return OUTLOOK
-    if known := _known(data):
-        return known
-    raise ExtractionError("unsupported")
+    known = _known(data)
+    if known not in OLE_TYPES:
+        raise ExtractionError("unsupported")
+    return known
 
 
 def _zip(data: bytes) -> str:
@@ -148,8 +162,9 @@ def _declared(archive: zipfile.ZipFile) -> str | None:
     names = archive.NameToInfo
     if "mimetype" in names and names["mimetype"].file_size < 200:
         declared = _part(archive, "mimetype", 200).decode("ascii", "ignore").strip()
-        if declared == EPUB or declared.startswith(OPENDOCUMENT):
-            return declared.removesuffix("-template")
+        declared = declared.removesuffix("-template").removesuffix("-master")
+        if declared == EPUB or declared in ODF_TYPES:
+            return declared
     if "xl/workbook.bin" in names:
         return XLSB
     if "[Content_Types].xml" in names:
@@ -194,7 +209,8 @@ def _text_type(text: str, name: str) -> str:
     if HTML.match(head) or suffix in {".html", ".htm", ".xhtml"}:
         return "text/html"
     if head.lstrip().startswith("<?xml"):
-        if flat := FLAT_TYPE.search(text[:16384]):
+        flat = FLAT_TYPE.search(text[:16384])
+        if flat and f"{flat[1]}{FLAT}" in ODF_TYPES:
             return f"{flat[1]}{FLAT}"
         return "text/html" if "<html" in head else "application/xml"
     if SUBTITLES.match(head):
