@@ -15,13 +15,16 @@ from django.conf import settings
 from django.db import connection
 from django.db.models import QuerySet
 
+from retrieval.database import in_thread
 from retrieval.ingestion.worker import work
 from retrieval.models import ChunkEmbedding, DocumentVersion, EmbeddingSpace, SpaceState, Stage
 
 ROOT = Path(__file__).resolve().parents[1]
 # So small that a document of some pages takes several requests.
 BATCH_TOKENS = 2000
-PATIENCE = 60
+PATIENCE = 120
+# What its connections are known by.
+APPLICATION = "a worker of the tests"
 START = "import django; django.setup(); from tests import faults; faults.main()"
 
 
@@ -46,6 +49,24 @@ async def until_stage(version: DocumentVersion, stage: Stage) -> None:
 async def until_searched(space: EmbeddingSpace) -> None:
     """Wait until a space is the one that is searched."""
     await _until(EmbeddingSpace.objects.filter(pk=space.pk, state=SpaceState.ACTIVE))
+
+
+async def _until_disconnected() -> None:
+    """Wait until PostgreSQL has noticed that a worker is gone."""
+    async with asyncio.timeout(PATIENCE):
+        while await in_thread(_connections):  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+
+
+def _connections() -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND application_name = %s",
+            [APPLICATION],
+        )
+        ((found,),) = cursor.fetchall()
+    return int(found)
 
 
 async def _until(wanted: QuerySet[Any]) -> None:
@@ -116,6 +137,7 @@ async def worker_process(
         "PYTHONPATH": str(ROOT),
         "EMBEDDING_BATCH_TOKENS": str(BATCH_TOKENS),
         "EMBEDDING_REQUESTS_IN_FLIGHT": "1",
+        "PGAPPNAME": APPLICATION,
     }
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-c", START, fault, str(settings.MEDIA_ROOT),
@@ -127,3 +149,4 @@ async def worker_process(
         yield worker
     finally:
         await worker.kill()
+        await _until_disconnected()

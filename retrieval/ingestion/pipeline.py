@@ -24,8 +24,8 @@ from retrieval.ingestion.fetched import UnchangedError, fetch
 from retrieval.ingestion.ledger import VersionGoneError
 from retrieval.ingestion.metadata import of_file_itself
 from retrieval.ingestion.reuse import copy_known
-from retrieval.models import ENDED as ENDED  # noqa: PLC0414 - others ask here
 from retrieval.models import (
+    ENDED,
     Chunk,
     ChunkEmbedding,
     Document,

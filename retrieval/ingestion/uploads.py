@@ -76,7 +76,7 @@ def _register(
     metadata: dict[str, Any],
 ) -> Upload:
     with transaction.atomic():
-        document, _ = Document.objects.select_for_update().get_or_create(
+        document, _ = Document.objects.select_for_update(no_key=True).get_or_create(
             collection=collection,
             name=name,
             defaults={"title": title_of(name), "uploaded_by": user},
