@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import codecs
 import re
+import unicodedata
 
 from charset_normalizer import from_bytes
+
+from retrieval.ingestion import east_asian
 
 MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -21,6 +24,8 @@ ENCODINGS = [
     "koi8_r", "koi8_u", "iso8859_2", "iso8859_5", "iso8859_7", "iso8859_9", "iso8859_15", "cp874",
     "cp932", "euc_jp", "iso2022_jp", "gb18030", "big5hkscs", "cp949",
 ]  # fmt: skip
+# Controls, and characters that do not exist or are nobody's.
+STRANGE = {"Cc", "Cn", "Co", "Cs"}
 # Bytes looked at to guess an encoding.
 SAMPLE = 256 * 1024
 
@@ -35,8 +40,12 @@ def decode(data: bytes) -> str | None:
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
-        return _guess(data)
-    return text if _is_text(text) else None
+        text = ""
+    if text and _is_text(text):
+        return text
+    if encoding := _wide_by_shape(data):
+        return data.decode(encoding, "replace")
+    return None if text else _guess(data)
 
 
 def clean(text: str) -> str:
@@ -67,7 +76,30 @@ def _wide(data: bytes) -> str:
     return ""
 
 
+def _wide_by_shape(data: bytes) -> str:
+    """Return UTF-32's or UTF-16's name if `data` looks like it, in whatever script."""
+    sample = data[: SAMPLE // 4 * 4]
+    controls = sum(byte < 0x20 and byte not in b"\t\n\r" for byte in sample)
+    if len(sample) % 2 or controls < 0.03 * len(sample):
+        return ""
+    found = []
+    for encoding, width in (("utf-32-le", 4), ("utf-32-be", 4), ("utf-16-le", 2), ("utf-16-be", 2)):
+        try:
+            text = sample[: len(sample) // width * width].decode(encoding)
+        except UnicodeDecodeError:
+            continue
+        strange = sum(
+            unicodedata.category(each) in STRANGE for each in text if each not in "\t\n\r"
+        )
+        # Text keeps to few blocks of characters; the other byte order scatters it.
+        if text and strange <= 0.02 * len(text):
+            found.append((width == 2, len({ord(each) >> 8 for each in text}), encoding))
+    return min(found)[2] if found else ""
+
+
 def _guess(data: bytes) -> str | None:
+    if encoding := east_asian.encoding_of(data):
+        return data.decode(encoding)
     # UTF-8 with a few broken places is likelier than an encoding in which those make sense.
     lenient = data.decode("utf-8", "replace")
     whole = sum(character > "\x7f" for character in lenient) - lenient.count("\ufffd")
