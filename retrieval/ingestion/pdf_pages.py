@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import pypdfium2 as pdfium
 from pypdfium2 import raw
 
+from retrieval.ingestion import pdf_fields
 from retrieval.ingestion.errors import ExtractionError
 from retrieval.ingestion.structure import markdown_table
 
@@ -104,7 +105,9 @@ def read(data: bytes) -> list[Page]:
     """Return the pages of a PDF. Raises ExtractionError."""
     try:
         with pdfium.PdfDocument(data) as document:
-            return [_page(document[number]) for number in range(len(document))]
+            if document.get_formtype() != raw.FORMTYPE_NONE:
+                document.init_forms()
+            return [_whole(document, number) for number in range(len(document))]
     except pdfium.PdfiumError as error:
         raise _explained(error) from error
 
@@ -130,6 +133,14 @@ def picture(data: bytes, number: int, *, dpi: int, pixels: int) -> bytes:
 
 def _explained(error: Exception) -> ExtractionError:
     return ExtractionError("encrypted" if "password" in str(error).lower() else "corrupt")
+
+
+def _whole(document: pdfium.PdfDocument, number: int) -> Page:
+    """Return a page with what was filled in and noted at its end."""
+    page = document[number]
+    found = _page(page)
+    beside = "\n".join(pdf_fields.read(document, page)).replace(TABLE, "")
+    return Page(f"{found.text}\n{beside}", found.tables) if beside else found
 
 
 def _page(page: pdfium.PdfPage) -> Page:

@@ -70,3 +70,15 @@ def test_a_page_becomes_a_picture_of_limited_size() -> None:
     picture = pdf_pages.picture(content, 0, dpi=300, pixels=1_000_000)
     assert picture.startswith(b"P5 ")
     assert len(picture) < 1_100_000
+
+
+def test_fields_that_were_filled_in_and_notes_are_read() -> None:
+    """They are no part of a page's text stream; empty fields say nothing."""
+    field = b"<</Type/Annot/Subtype/Widget/FT/Tx/Rect[9 9 99 99]/T(%s)/V(%s)>>"
+    note = b"<</Type/Annot/Subtype/Text/Rect[9 9 99 99]/Contents(Check this.)>>"
+    extra = [field % (b"Name", b"Ann"), field % (b"City", b""), note]
+    content = pdf([lines(["A form."])], extra=extra)
+    content = content.replace(b"/Type/Catalog", b"/Type/Catalog/AcroForm<</Fields[4 0 R 5 0 R]>>")
+    content = content.replace(b"/Type/Page/", b"/Type/Page/Annots[4 0 R 5 0 R 6 0 R]/")
+    (page,) = pdf_pages.read(content)
+    assert page.text.splitlines() == ["A form.", "Name: Ann", "Comment: Check this."]
