@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, groupby, pairwise
 from typing import Any
 
@@ -134,8 +134,7 @@ def without_running_heads(pages: list[list[str]]) -> list[list[str]]:
         place
         for places in seen.values()
         if len({number for number, _ in places}) >= enough
-        and counts_pages([(number, pages[number][position]) for number, position in places])
-        for place in places[1:]
+        for place in repeats([(*place, pages[place[0]][place[1]]) for place in places])
     }
     kept = [
         [line for position, line in enumerate(page) if (number, position) not in dropped]
@@ -144,6 +143,19 @@ def without_running_heads(pages: list[list[str]]) -> list[list[str]]:
     return [
         less if any(map(str.strip, less)) else page for less, page in zip(kept, pages, strict=True)
     ]
+
+
+def repeats(lines: Sequence[tuple[int, int, str]]) -> Iterator[tuple[int, int]]:
+    """Yield where lines that differ in numbers only, each with its place, are said again.
+
+    That is all but the first if the numbers count the pages, else those that were there before.
+    """
+    counting = counts_pages([(number, line) for number, _, line in lines])
+    before: set[str] = set()
+    for number, position, line in lines:
+        if line in before or (counting and before):
+            yield number, position
+        before.add(line)
 
 
 def counts_pages(lines: Sequence[tuple[int, str]]) -> bool:

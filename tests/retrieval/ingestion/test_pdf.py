@@ -121,3 +121,10 @@ def test_a_page_that_says_one_thing_keeps_it() -> None:
     render(["Part\nText a.", "Part", "Part\nText b.", "Part\nText c."], [], text)
     assert str(text).count("Part") == 2
     assert len(text.page_starts) == 4
+
+
+def test_of_lines_with_numbers_of_their_own_repeats_are_dropped() -> None:
+    """A date in the foot may change in the middle of a document."""
+    text = Text(paged=True)
+    render([f"Text {word}.\nAs of 20{19 + n // 4}" for n, word in enumerate("abcdefgh")], [], text)
+    assert [str(text).count(f"As of 20{year}") for year in (19, 20)] == [1, 1]
