@@ -1,8 +1,8 @@
 """Words by which a question shows that it goes on with the one before, by ISO 639-1 code.
 
 Openers stand at its beginning ("and in 2020?"); references stand for something that was said
-before ("who built it?"). Folded as `retrieval.text.folding` does. Scripts without spaces have them
-as parts of what is written together.
+before ("who built it?"). Written as `retrieval.text.terms.words` has them. Scripts without spaces
+have them as parts of what is written together.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 OPENERS = {
     "en": "and|or|but|so|then|also|what about|how about|what if|same for|why not|what else",
     "de": "und|oder|aber|dann|also|auch|wie sieht es|wie ist es mit|was ist mit|sonst",
-    "fr": "et|ou|mais|alors|donc|aussi|qu'en est-il",
+    "fr": "et|ou|mais|alors|donc|aussi|qu en est il",
     "es": "y|e|o|pero|entonces|tambien|que tal",
     "it": "e|ed|o|ma|allora|anche|che ne dici",
     "pt": "e|ou|mas|entao|tambem|que tal",

@@ -43,20 +43,17 @@ def kind_of(text: str, earlier: Sequence[str]) -> Kind:  # noqa: PLR0911 - one f
     language = language_of(text, earlier)
     line = " ".join(found)
     refers = references_of(language).search(line)
-    said = [
-        word
-        for word in found
-        if word not in languages.stop_words(language)
-        and not references_of(language).fullmatch(word)
-    ]
+    said = content(text, language)
     if not said or (len(found) <= 3 and any(map(_year.fullmatch, said))):
         return Kind.FOLLOWS
     named = any(is_name(token, language) for token in tokens(text)[1:])
-    if openers_of(language).match(line):
-        return Kind.FOLLOWS if len(said) <= 2 else Kind.UNSURE
+    if opener := openers_of(language).match(line):
+        # Behind "what about" there is no question of its own, however much is said.
+        elliptic = " " in opener[0]
+        return Kind.FOLLOWS if elliptic or len(said) <= 3 else Kind.UNSURE
     if refers:
         # What stands in front of all that is said cannot refer to any of it.
-        in_front = not any(word in line[: refers.start()].split() for word in said)
+        in_front = not content(line[: refers.start()], language)
         few = len(said) <= (4 if in_front else 3) and (in_front or not named)
         return Kind.FOLLOWS if few else Kind.UNSURE
     if named or len(said) > 2:

@@ -12,6 +12,11 @@ TOWER = "How high is the tower of Lund?"
     [
         (TOWER, "and in 2020?"),
         (TOWER, "what about the second one?"),
+        (TOWER, "and E-4712?"),
+        (TOWER, "and for the old tower?"),
+        (TOWER, "What about the spare motor tank?"),
+        (TOWER, "What about a spare motor tank behind the old wall?"),
+        ("Quelle est la hauteur de la tour ?", "Qu'en est-il du vieux mur de la ville ?"),
         (TOWER, "Who built it?"),
         (TOWER, "Is it open on Sundays?"),
         (TOWER, "Why?"),
@@ -44,7 +49,14 @@ def test_a_question_that_stands_by_itself_is_told(text: str) -> None:
     assert kind_of(text, [TOWER]) is Kind.STANDS
 
 
-@pytest.mark.parametrize("text", ["What is photosynthesis?", "How wide is the tower?"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "What is photosynthesis?",
+        "How wide is the tower?",
+        "And which stones did masons prefer for walls?",
+    ],
+)
 def test_some_could_be_either(text: str) -> None:
     assert kind_of(text, [TOWER]) is Kind.UNSURE
 
