@@ -11,6 +11,7 @@ from django.db.models import Count, OuterRef, Prefetch, Q, Subquery
 
 from chat import evidence
 from chat.models import Assistant, Citation, Conversation, Run, RunState
+from retrieval.search import SearchSettings, SearchSettingsError
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -130,6 +131,16 @@ class AssistantForm(AssistantModelForm):
         """Read the lines as a list."""
         lines = self.cleaned_data["suggested_questions"].splitlines()
         return [line.strip() for line in lines if line.strip()]
+
+    def clean_search_settings(self) -> dict[str, Any]:
+        """Refuse what no search could be told, naming the field."""
+        given = self.cleaned_data["search_settings"]
+        chosen: dict[str, Any] = {} if given is None else given
+        try:
+            SearchSettings.parse(chosen)
+        except SearchSettingsError as error:
+            raise forms.ValidationError(str(error)) from error
+        return chosen
 
 
 @admin.register(Assistant)

@@ -30,7 +30,7 @@ def describe(kind: str, field: str) -> tuple[str, str]:
     match kind, field:
         case "json_invalid", _:
             return "bad_json", gettext("The message is not valid JSON.")
-        case (("union_tag_invalid" | "union_tag_not_found" | "dict_type"), _):
+        case (("union_tag_invalid" | "union_tag_not_found"), _) | ("dict_type", ""):
             return "unknown_type", gettext("The message has no known type.")
         case (("string_too_short" | "too_short"), "text"):
             return "empty_question", gettext("Please type a question.")

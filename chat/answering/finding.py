@@ -75,7 +75,7 @@ async def find(question: Question, clock: Clock) -> AsyncGenerator[Frame | Findi
         except BackendError as error:
             logger.warning("Not reranked: %s", error.message)
             yield WarningFrame(code="rerank_failed", message=unranked_message())
-            hits = hits[: question.settings.top_n]
+            hits = hits[search.window(question.settings, SPARE)]
     limit = min(question.settings.limit, question.settings.top_n)
     finding = finding_of(query, hits, found.hits, limit)
     yield replace(finding, told=tuple(told), usage=prepared.usage)
@@ -85,12 +85,8 @@ def finding_of(
     query: Query, ranked: Sequence[search.Hit], found: Sequence[search.Hit], limit: int
 ) -> Finding:
     """Return what goes into the prompt, of `limit` passages, and what is shown as found."""
-    chosen = search.diversify(ranked, limit)
-    context = (
-        search.build_context(chosen, settings.CONTEXT_TOKENS, tokens.count)
-        if search.holds_answer(ranked)
-        else ()
-    )
+    chosen = search.diversify(search.answerable(ranked), limit)
+    context = search.build_context(chosen, settings.CONTEXT_TOKENS, tokens.count)
     numbers = {chunk.id: number for number, hit in enumerate(context, 1) for chunk in hit.chunks}
     best = {hit.id for hit in ranked}
     shown = [*ranked, *(hit for hit in found if hit.id not in best)][:RESULTS]

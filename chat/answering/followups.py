@@ -85,9 +85,7 @@ def carry(text: str, earlier: str, weight: Callable[[str], float]) -> str:
     own = content(text, language)
     replaced = replacements(own, earlier, language)
     if own and len(replaced) == len(own):
-        for old, new in replaced.items():
-            earlier = earlier.replace(old, new)
-        return earlier
+        return replace_tokens(earlier, replaced)
     lacking = [
         token
         for token in content(earlier, language)
@@ -146,6 +144,21 @@ def tokens(text: str) -> list[str]:
         parts = _piece.findall(piece) if _unspaced.search(piece) else [piece]
         found += [stripped for part in parts if (stripped := strip(part))]
     return found
+
+
+def replace_tokens(text: str, new: Mapping[str, str]) -> str:
+    """Return a text with other words for some of its `tokens`, and all that is around them."""
+
+    def replace(part: str) -> str:
+        token = strip(part)
+        return part.replace(token, new[token]) if token in new else part
+
+    def replace_in(piece: re.Match[str]) -> str:
+        if _unspaced.search(piece[0]):
+            return _piece.sub(lambda part: replace(part[0]), piece[0])
+        return replace(piece[0])
+
+    return re.sub(r"\S+", replace_in, text)
 
 
 def strip(token: str) -> str:

@@ -139,6 +139,8 @@ def terms(passage: Passage) -> frozenset[str]:
 
 def comparable(query: Query, passage: Passage) -> bool:
     """Whether question and passage are certainly in one language."""
+    if not query.terms:  # nothing is asked for, in any language
+        return True
     if query.language and passage.language:
         return query.language == passage.language
     # Scripts other than Latin tell enough.

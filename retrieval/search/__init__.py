@@ -1,10 +1,10 @@
 """Finding the passages that answer a question: analyse, retrieve, rerank, build the context."""
 
-from retrieval.search.context import build_context, diversify, holds_answer
+from retrieval.search.context import answerable, build_context, diversify, holds_answer
 from retrieval.search.describing import metadata_of
 from retrieval.search.hits import Hit, passage, passages
 from retrieval.search.query import analyse
-from retrieval.search.reranking import rerank
+from retrieval.search.reranking import rerank, window
 from retrieval.search.retrieve import Retrieved, retrieve
 from retrieval.search.scope import Scope
 from retrieval.search.settings import SearchSettings, SearchSettingsError
@@ -16,6 +16,7 @@ __all__ = [
     "SearchSettings",
     "SearchSettingsError",
     "analyse",
+    "answerable",
     "build_context",
     "diversify",
     "holds_answer",
@@ -24,4 +25,5 @@ __all__ = [
     "passages",
     "rerank",
     "retrieve",
+    "window",
 ]

@@ -102,15 +102,24 @@ def same(first: Words, second: Words) -> bool:
     )
 
 
-def holds_answer(hits: Iterable[Hit]) -> bool:
-    """Return whether what was found is relevant enough to answer from.
+def answerable(hits: Sequence[Hit]) -> list[Hit]:
+    """Return the hits that an answer may be built from; none if nothing found is relevant enough.
 
-    That is ANSWER_THRESHOLD, or the reranker's own threshold when it is not set, for the best
-    hit's relevance; at a threshold of 0, and for hits that were not reranked, any hit will do.
+    That is decided by the best hit's relevance, and ANSWER_THRESHOLD, or the reranker's own
+    threshold when it is not set; at a threshold of 0, and for hits that were not reranked, any hit
+    will do. One that cannot be judged has the threshold itself for its relevance: where no other
+    reaches it, those that were judged are left out.
     """
-    scores = [hit.scores.get("reranked") for hit in hits]
-    relevance = [score for score in scores if score is not None]
-    return bool(scores) and (not relevance or max(relevance) >= _threshold())
+    relevance = [hit.scores["reranked"] for hit in hits if "reranked" in hit.scores]
+    threshold = _threshold()
+    if not relevance or not threshold or max(relevance) > threshold:
+        return list(hits)
+    return [hit for hit in hits if hit.scores.get("reranked", 0.0) >= threshold]
+
+
+def holds_answer(hits: Sequence[Hit]) -> bool:
+    """Return whether what was found is relevant enough to answer from."""
+    return bool(answerable(hits))
 
 
 def _threshold() -> float:

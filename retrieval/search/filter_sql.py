@@ -13,7 +13,7 @@ from typing import Any
 from retrieval.database import Statement
 from retrieval.search.filter_values import Scalar
 from retrieval.search.filters import METADATA, PATTERNS, Comparison, Filter, kind_of
-from retrieval.text.times import DATE
+from retrieval.text.times import is_day
 
 COLUMNS = {
     "id": "document.id",
@@ -89,7 +89,7 @@ def _any_of(field: str, operand: tuple[Scalar, ...]) -> Statement:
 
 def _time(column: str, operator: str, operand: str) -> Statement:
     """Compare with a second, or with a whole day in UTC."""
-    if DATE.fullmatch(operand):
+    if is_day(operand):
         bounds = _day(operand, operator)
         params: list[object] = [f"{day}T00:00:00Z" for _, day in bounds]
     else:
@@ -138,7 +138,7 @@ def _metadata(field: str, operator: str, operand: Scalar | tuple[Scalar, ...]) -
 
 def _in(path: str, operand: Scalar | tuple[Scalar, ...]) -> Statement:
     values = operand if isinstance(operand, tuple) else (operand,)
-    days = [each for each in values if isinstance(each, str) and DATE.fullmatch(each)]
+    days = [str(each) for each in values if is_day(each)]
     tests, variables = ["@ == $values[*]"], {"values": list(values)}
     for number, day in enumerate(days):
         test, own = _test("$eq", day, str(number))
@@ -150,9 +150,9 @@ def _in(path: str, operand: Scalar | tuple[Scalar, ...]) -> Statement:
 def _test(operator: str, operand: Scalar, suffix: str = "") -> tuple[str, dict[str, Any]]:
     """Return a test in jsonpath with its variables; a date stands for its whole day."""
     sign = "==" if operator == "$eq" else SIGNS[operator]
-    if not (isinstance(operand, str) and DATE.fullmatch(operand)):
+    if not is_day(operand):
         return f"@ {sign} $value{suffix}", {f"value{suffix}": operand}
-    bounds = _day(operand, operator)
+    bounds = _day(str(operand), operator)
     names = ("from", "to")
     variables = {f"{name}{suffix}": day for name, (_, day) in zip(names, bounds, strict=False)}
     parts = [f"@ {sign} ${name}" for name, (sign, _) in zip(variables, bounds, strict=True)]

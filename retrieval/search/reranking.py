@@ -23,12 +23,14 @@ async def rerank(
     order stays. Raises BackendError if the reranker fails.
     """
     reranker = backends.reranker() if settings.rerank else None
-    end = settings.offset + min(settings.limit, settings.top_n) + spare
+    kept = window(settings, spare)
     if reranker is None or not hits:
-        return hits[settings.offset : end]
+        return hits[kept]
     query = operators.plain(query, settings)
-    ranked = await reranker.rerank(query, passages(hits), end)
-    return [
-        hits[each.position].scored("reranked", each.relevance_score)
-        for each in ranked[settings.offset :]
-    ]
+    ranked = await reranker.rerank(query, passages(hits), kept.stop)
+    return [hits[each.position].scored("reranked", each.relevance_score) for each in ranked[kept]]
+
+
+def window(settings: SearchSettings, spare: int = 0) -> slice:
+    """Return which of the hits, best first, are kept: at most `limit` from `offset` on."""
+    return slice(settings.offset, settings.offset + min(settings.limit, settings.top_n) + spare)

@@ -152,7 +152,8 @@ class SearchSettings(_Settings):
         if not isinstance(data, dict):
             return data
         basic = data.get("search_mode") == "basic"
-        hybrid = data.get("use_hybrid_search", not basic)
+        hybrid = data.get("use_hybrid_search")
+        hybrid = hybrid if isinstance(hybrid, bool) else not basic  # else told of by its own field
         filled = {"use_semantic_search": True, "use_fulltext_search": hybrid, "rerank": not basic}
         filled |= data
         both = filled["use_semantic_search"] is True and filled["use_fulltext_search"] is True
@@ -169,6 +170,8 @@ class SearchSettings(_Settings):
                 "use_hybrid_search",
                 "is on exactly when use_semantic_search and use_fulltext_search are both on",
             )
+        if self.search_strategy == "hyde" and not self.use_semantic_search:
+            raise _CombinationError("search_strategy", "needs use_semantic_search for hyde")
         weights = self.hybrid_settings
         if self.use_hybrid_search and not (weights.semantic_weight or weights.full_text_weight):
             raise _CombinationError(

@@ -24,6 +24,14 @@ def iso(value: str) -> str:
     return _in_utc(datetime.fromisoformat(value))
 
 
+def is_day(value: object) -> bool:
+    """Whether it is a day of the calendar, in ISO 8601, that has one after it."""
+    try:
+        return isinstance(value, str) and DATE.fullmatch(value) is not None and bool(iso(value))
+    except ValueError:
+        return False
+
+
 def normalised(value: str) -> str:
     """Return a text; one that is a time in ISO 8601 in one form."""
     try:

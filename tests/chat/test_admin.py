@@ -126,6 +126,36 @@ def test_suggested_questions_are_written_one_a_line(staff: Client) -> None:
     assert assistant.suggested_questions == ["c?", "d?"]
 
 
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ('{"nope": 1}', "nope"),
+        ('{"limit": "5"}', "limit"),
+        ('{"limit": 1e999}', "limit"),
+        ('{"filters": {"title": {"$regex": "a"}}}', "filters.title.$regex"),
+        ('{"filters": {"title": "\\u0000"}}', "filters.title"),
+        ("[]", "dictionary"),
+        ('""', "dictionary"),
+    ],
+)
+def test_search_settings_that_no_search_can_use_are_refused(
+    settings: str, told: str, staff: Client
+) -> None:
+    data = {"name": "Archivist", "search_settings": settings}
+    page = staff.post(reverse("admin:chat_assistant_add"), data)
+    assert page.status_code == 200
+    (error,) = page.context["adminform"].errors["search_settings"]
+    assert told in error
+    assert not Assistant.objects.exists()
+
+
+@pytest.mark.parametrize("settings", ["", "null", "{}"])
+def test_search_settings_may_be_left_empty(settings: str, staff: Client) -> None:
+    data = {"name": "Archivist", "search_settings": settings}
+    assert staff.post(reverse("admin:chat_assistant_add"), data).status_code == 302
+    assert Assistant.objects.get().search_settings == {}
+
+
 def test_there_is_one_default_assistant(staff: Client) -> None:
     Assistant.objects.create(name="Old", is_default=True)
     new = Assistant.objects.create(name="New")

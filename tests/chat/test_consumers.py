@@ -215,6 +215,7 @@ async def test_leaving_for_good_closes_the_generators_stream(
         ("[1]", "unknown_type"),
         ("{}", "unknown_type"),
         ('{"type": "shout"}', "unknown_type"),
+        ('{"type": "ask", "id": "a", "text": "Why?", "settings": [1]}', "bad_request"),
         ('{"type": "ask"}', "bad_request"),
         ('{"type": "ask", "text": 7}', "bad_request"),
         ('{"type": "ask", "text": "  "}', "empty_question"),

@@ -72,6 +72,7 @@ def test_the_first_question_stands_by_itself() -> None:
         (TOWER, "What about Malmö?", "How high is the tower of Malmö?"),
         ("Wie hoch ist der Turm von Lund?", "Und in Malmö?", "Wie hoch ist der Turm von Malmö?"),
         ("Price of the A-12?", "and the A-15?", "Price of the A-15?"),
+        ("Sales in 2019 of part X2019?", "and in 2020?", "Sales in 2020 of part X2019?"),
         ("隆德塔2019年有多高？", "2020年呢？", "隆德塔2020年有多高？"),
     ],
 )

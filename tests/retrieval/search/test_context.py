@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 from pytest_django import Settings
 
-from retrieval.search import Hit, build_context, diversify, holds_answer, passages
+from retrieval.search import Hit, answerable, build_context, diversify, holds_answer, passages
 from retrieval.search.context import same, words_of
 from tests.retrieval.search.conftest import make_chunk, make_hit
 
@@ -154,6 +154,20 @@ def test_best_relevance_decides(
     use_reranker(settings, "tests.retrieval.search.test_context.CautiousReranker")
     found = [hit("a", fused=9.0, reranked=0.0), hit("b", fused=1.0, reranked=best)]
     assert holds_answer(found) is answer
+
+
+@pytest.mark.parametrize(
+    ("scores", "kept"),
+    [((0.1, 0.4, 0.0, 0.4), "bd"), ((0.1, 0.4, 0.6), "abc"), ((0.1, 0.3), "")],
+)
+def test_what_cannot_be_judged_is_not_answered_from_beside_what_is_irrelevant(
+    scores: tuple[float, ...], kept: str, settings: Settings
+) -> None:
+    """One has the threshold itself, 0.4, for its relevance."""
+    settings.ANSWER_THRESHOLD = None
+    use_reranker(settings, "tests.retrieval.search.test_context.CautiousReranker")
+    found = [hit(name, reranked=score) for name, score in zip("abcd", scores, strict=False)]
+    assert "".join(each.text for each in answerable(found)) == kept
 
 
 def test_hits_that_were_not_reranked_are_answered_from(settings: Settings) -> None:

@@ -8,7 +8,7 @@ import pytest
 from pytest_django import Settings
 
 from retrieval.backends.base import BackendError, Passage, Query, Ranked
-from retrieval.search import SearchSettings, analyse, passage, rerank
+from retrieval.search import SearchSettings, analyse, passage, rerank, window
 from tests.retrieval.search.conftest import make_hit
 
 HITS = [
@@ -64,6 +64,20 @@ async def test_order_stays_without_a_reranker(settings: Settings) -> None:
     assert await order(top_n=2) == ["short", "quite a bit longer"]
     use(settings, "LongestFirst")
     assert await order(rerank=False, limit=1) == ["short"]
+
+
+@pytest.mark.parametrize(
+    ("given", "spare", "kept"),
+    [
+        ({"top_n": 2}, 0, slice(0, 2)),
+        ({"offset": 3, "limit": 1}, 0, slice(3, 4)),
+        ({"offset": 3, "limit": 1}, 4, slice(3, 8)),
+    ],
+)
+def test_window_is_what_is_asked_for_and_some_to_spare(
+    given: dict[str, int], spare: int, kept: slice
+) -> None:
+    assert window(SearchSettings.parse(given), spare) == kept
 
 
 async def test_failure_passes_through(settings: Settings) -> None:

@@ -57,6 +57,8 @@ def test_mode_says_what_is_not_said(
         ({"query_syntax": "operators", "use_fulltext_search": False}, "query_syntax"),
         ({"use_semantic_search": False, "use_fulltext_search": False}, "use_semantic_search"),
         ({"use_hybrid_search": True, "use_fulltext_search": False}, "use_hybrid_search"),
+        ({"use_hybrid_search": "true"}, "use_hybrid_search"),
+        ({"search_strategy": "hyde", "use_semantic_search": False}, "search_strategy"),
         ({"use_hybrid_search": False, "use_fulltext_search": True}, "use_hybrid_search"),
         (
             {"hybrid_settings": {"semantic_weight": 0, "full_text_weight": 0}},
