@@ -61,6 +61,11 @@ REFERENCES = {
     "id": "itu|ini|dia|mereka|nya|sana",
     "hi": "यह|वह|इसका|उसका|उसकी|इसकी|वहाँ|वे|उन",
 }
+# Of the languages that write every noun with a capital, so that it is no sign of a name.
+PREPOSITIONS = {
+    "de": "ab|am|an|auf|aus|bei|beim|bis|durch|fur|gegen|im|in|mit|nach|ohne|seit|trotz|uber|um"
+    "|unter|vom|von|vor|wahrend|wegen|zu|zum|zur|zwischen",
+}
 # Beginnings, ends, and what stands anywhere, in Chinese, Japanese and Thai.
 UNSPACED_OPENERS = ("那", "还有", "還有", "另外", "では", "じゃあ", "それで", "でも", "แล้ว")
 UNSPACED_ENDS = ("呢", "は", "ล่ะ")

@@ -10,9 +10,11 @@ import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum, auto
 from functools import cache
+from itertools import pairwise
 
 from chat.answering import cues
 from retrieval.text import language as languages
+from retrieval.text.folding import fold
 from retrieval.text.terms import words
 
 # A term is taken over into a question that says something of its own if it is at least this
@@ -83,7 +85,7 @@ def carry(text: str, earlier: str, weight: Callable[[str], float]) -> str:
     """
     language = language_of(text, [earlier])
     own = content(text, language)
-    replaced = replacements(own, earlier, language)
+    replaced = replacements(text, earlier, language)
     if own and len(replaced) == len(own):
         return replace_tokens(earlier, replaced)
     lacking = [
@@ -97,18 +99,37 @@ def carry(text: str, earlier: str, weight: Callable[[str], float]) -> str:
     return f"{' '.join(dict.fromkeys(lacking))}: {text}" if lacking else text
 
 
-def replacements(own: Sequence[str], earlier: str, language: str) -> dict[str, str]:
+def replacements(text: str, earlier: str, language: str) -> dict[str, str]:
     """Return what of the earlier question is named anew, and what by."""
     old = content(earlier, language)
-    first = tokens(earlier)[:1]
-    names = [token for token in old if is_name(token, language) and token not in first]
+    old_names, new_names = names(earlier, language), names(text, language)
+    # The last: "the tower of Lund", "sales in France".
+    last = [token for token in old_names if token in old and token not in tokens(earlier)[:1]][-1:]
     found: dict[str, str] = {}
-    for token in own:
-        alike = [each for each in old if shape(each) and shape(each) == shape(token)]
-        if not alike and not shape(token) and is_name(token, language):
-            alike = names[-1:]  # the last: "the tower of Lund", "sales in France"
+    for token in content(text, language):
+        if shape(token):
+            alike = [each for each in old if shape(each) == shape(token)]
+        else:
+            alike = [each for each in last if old_names[each] == new_names.get(token)]
         if alike and alike[-1] not in found:
             found[alike[-1]] = token
+    return found
+
+
+def names(text: str, language: str) -> dict[str, str]:
+    """Return the names in a text; where all nouns have capitals, with the word before each.
+
+    Of these only one behind the same preposition can take another's place: "in Lund", "in Malmö".
+    """
+    found: dict[str, str] = {}
+    prepositions = cues.PREPOSITIONS.get(language)
+    for before, token in pairwise(["", *tokens(text)]):
+        if shape(token) or not is_name(token, language):
+            continue
+        if prepositions is None:
+            found[token] = ""
+        elif fold(before) in prepositions.split("|"):
+            found[token] = fold(before)
     return found
 
 

@@ -70,7 +70,7 @@ def test_the_first_question_stands_by_itself() -> None:
     [
         ("What was Acme's revenue in 2019?", "and in 2020?", "What was Acme's revenue in 2020?"),
         (TOWER, "What about Malmö?", "How high is the tower of Malmö?"),
-        ("Wie hoch ist der Turm von Lund?", "Und in Malmö?", "Wie hoch ist der Turm von Malmö?"),
+        ("Wie hoch ist der Turm in Lund?", "Und in Malmö?", "Wie hoch ist der Turm in Malmö?"),
         ("Price of the A-12?", "and the A-15?", "Price of the A-15?"),
         ("Sales in 2019 of part X2019?", "and in 2020?", "Sales in 2020 of part X2019?"),
         ("隆德塔2019年有多高？", "2020年呢？", "隆德塔2020年有多高？"),
@@ -84,6 +84,29 @@ def test_what_is_named_anew_takes_the_old_ones_place(
 
 def test_a_fragment_takes_over_all_that_was_said() -> None:
     assert carry("and for how long?", TOWER, len) == "high tower Lund: and for how long?"
+
+
+@pytest.mark.parametrize(
+    ("earlier", "text", "searched"),
+    [
+        (
+            "Wie viele Tage Urlaub habe ich?",
+            "und im Krankheitsfall?",
+            "viele Tage Urlaub: und im Krankheitsfall?",
+        ),
+        ("Price of the A-12?", "and in Malmö?", "Price A-12: and in Malmö?"),
+        (
+            "What does the pump weigh?",
+            "What about the spare motor tank?",
+            "pump weigh: What about the spare motor tank?",
+        ),
+        ("What does the pump weigh?", "and E-4712?", "pump weigh: and E-4712?"),
+    ],
+)
+def test_what_is_of_another_kind_takes_no_place(earlier: str, text: str, searched: str) -> None:
+    """In German every noun has a capital, so that it is no sign of a name."""
+    assert kind_of(text, [earlier]) is Kind.FOLLOWS
+    assert carry(text, earlier, len) == searched
 
 
 def test_a_question_of_its_own_takes_over_what_is_rare() -> None:
