@@ -20,10 +20,11 @@ _word = rf"(?:[^\W_]|[{_marks}])+"
 # Parts of a name, number or address that belong together: AB-1234, 1.2.3, user@example.com, C++.
 _token = re.compile(rf"{_word}(?:[-‐‑._@/:+&]{_word})*(?:\+\+|#(?!\w))?")
 _part = re.compile(_word)
-# Scripts written without spaces: Han, kana, Thai, Lao, Myanmar, Khmer.
+# Scripts written without spaces: Han, kana, Thai, Lao, Myanmar, Khmer; and Hangul, whose words have
+# particles written on to them.
 _unspaced = re.compile(
     "[\u2e80-\u2fdf\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\U00020000-\U0003ffff]+"
+    "\uac00-\ud7a3\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\U00020000-\U0003ffff]+"
 )
 # it's, don't, the city's: what follows the apostrophe says nothing.
 _clitic = re.compile(r"(?<=\w)['’](?:s|t|ll|re|ve|d|m)\b")

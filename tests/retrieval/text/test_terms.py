@@ -51,6 +51,7 @@ def test_folding_twice_changes_nothing(text: str) -> None:
         ("l'homme", ["l", "homme"]),
         ("हिन्दी भाषा", ["हिन्दी", "भाषा"]),
         ("用ABC公司", ["用", "abc", "公司"]),
+        ("AB-1234를 2024년", ["ab", "1234", "ab1234", "를", "2024", "년"]),
         ("", []),
         ("-- ?! ''", []),
     ],
@@ -90,6 +91,13 @@ def test_index_terms(text: str, language: str, terms: list[str]) -> None:
 def test_query_terms(text: str, language: str, terms: list[str]) -> None:
     """A question loses its stop words if others are left; nothing in it is an operator."""
     assert query_terms(text, language) == terms
+
+
+@pytest.mark.parametrize("question", ["휴", "휴가", "직원", "직원은", "연차휴가", "휴가 신청"])
+def test_a_korean_word_is_found_whatever_stands_behind_it(question: str) -> None:
+    """Particles are written on to words; of a question's pairs, not all need be there."""
+    held = index_terms("모든 직원은 연차휴가를 신청할 수 있다.", "ko")
+    assert set(query_terms(question, "ko")) <= set(held)
 
 
 @given(st.text())
