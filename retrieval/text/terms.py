@@ -39,6 +39,9 @@ def words(text: str) -> list[str]:
     found: list[str] = []
     for token in _token.findall(_clitic.sub("", fold(text))):
         for piece in _split_scripts(token):
+            if _unspaced.match(piece):
+                found += _part.findall(piece)
+                continue
             if piece.isalnum():
                 found.append(piece[:TERM_MAX_CHARS])
                 continue

@@ -100,6 +100,10 @@ def test_a_korean_word_is_found_whatever_stands_behind_it(question: str) -> None
     assert set(query_terms(question, "ko")) <= set(held)
 
 
+def test_a_long_run_without_spaces_is_indexed_to_its_end() -> None:
+    assert set(query_terms("ใหม่", "th")) <= set(index_terms("ก" * 100 + "ใหม่", "th"))
+
+
 @given(st.text())
 def test_a_text_holds_its_own_terms(text: str) -> None:
     """Whatever is asked for in a text's own words is indexed in it."""
