@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from retrieval.text.terms import index_terms, is_unspaced, query_terms, stems, words
+from retrieval.text.terms import index_terms, is_unspaced, query_terms, rows_of_phrase, stems
 
 # Positions above this are not kept apart by PostgreSQL.
 MAX_POSITION = 16_383
@@ -44,16 +44,18 @@ def phrase(text: str, languages: Iterable[str]) -> str:
     """Return a tsquery that matches what has the words of `text` in a row, or "" if it has none.
 
     Words are compared by their stems, in the documents' languages; a run of a script that is
-    written without spaces is looked for wherever it stands.
+    written without spaces is looked for wherever it stands. A code is held by a longer one that
+    begins with it, and in whatever way it is written if it is all there is.
     """
-    forms = (_in_a_row(text, language) for language in sorted({*languages, ""}))
-    found = " | ".join(dict.fromkeys(form for form in forms if form))
-    return f"({found})" if found else ""
+    rows = rows_of_phrase(text)
+    forms = (_in_a_row(row, language) for language in sorted({*languages, ""}) for row in rows)
+    matching = " | ".join(dict.fromkeys(form for form in forms if form))
+    return f"({matching})" if matching else ""
 
 
-def _in_a_row(text: str, language: str) -> str:
+def _in_a_row(found: list[str], language: str) -> str:
     rows: list[list[str]] = [[]]
-    for word in words(text):
+    for word in found:
         if is_unspaced(word):
             # Behind its characters a run has its pairs, of which there may be more.
             rows += [[*word], []]

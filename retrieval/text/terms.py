@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from itertools import pairwise
+from collections.abc import Iterator
+from itertools import accumulate, pairwise
 
 from retrieval.text import compounds
 from retrieval.text import language as languages
 from retrieval.text.folding import fold
 
 TERM_MAX_CHARS = 64
+# Codes are shorter than addresses of the web, which have letters and digits, too.
+CODE_MAX_CHARS = 32
 
 # Combining marks are part of a word (the vowels of Devanagari, say), but not of `\w`.
 _marks = "".join(
@@ -29,6 +32,9 @@ _unspaced = re.compile(
 # it's, don't, the city's: what follows the apostrophe says nothing.
 _clitic = re.compile(r"(?<=\w)['’](?:s|t|ll|re|ve|d|m)\b")
 _hyphens = re.compile("[-‐‑]")
+# What may stand within a code, or not: between digits dots and slashes are part of the number.
+_joint = re.compile(r"[-‐‑_]|(?<!\d)[./]|[./](?!\d)")
+_mixed = re.compile(r"(?=.*\d)(?=.*[^\W\d_])[\w./]+")
 
 
 def words(text: str) -> list[str]:
@@ -37,19 +43,33 @@ def words(text: str) -> list[str]:
     A run of a script written without spaces is returned as one word.
     """
     found: list[str] = []
-    for token in _token.findall(_clitic.sub("", fold(text))):
-        for piece in _split_scripts(token):
-            if _unspaced.match(piece):
-                found += _part.findall(piece)
-                continue
-            if piece.isalnum():
-                found.append(piece[:TERM_MAX_CHARS])
-                continue
-            parts = _part.findall(piece)
-            # E-mail is email, AB-1234 is AB1234; dots and slashes stay: 1.2.3 is not 123.
-            whole = _hyphens.sub("", piece)
-            found += [part[:TERM_MAX_CHARS] for part in dict.fromkeys([*parts, whole])]
+    for piece in _pieces(text):
+        if _unspaced.match(piece):
+            found += _part.findall(piece)
+            continue
+        if piece.isalnum():
+            found.append(piece[:TERM_MAX_CHARS])
+            continue
+        parts = _part.findall(piece)
+        # E-mail is email, AB-1234 is AB1234; dots and slashes stay: 1.2.3 is not 123.
+        whole = _hyphens.sub("", piece)
+        found += [part[:TERM_MAX_CHARS] for part in dict.fromkeys([*parts, whole])]
     return found
+
+
+def rows_of_phrase(text: str) -> list[list[str]]:
+    """Return the words of a text in the ways in which documents may have them in a row.
+
+    A code at its end may be what a longer one begins with: AB-1234/C. One that is all there is may
+    be written otherwise: AB1234.
+    """
+    found = words(text)
+    *before, last = ["", *_pieces(text)]
+    parts = _part.findall(last)
+    if not (codes := _codes_of(last)):
+        return [found]
+    rows = [found[:-1] if len(parts) == len(set(parts)) else found]
+    return rows if before[1:] else [*rows, codes[-1:]]
 
 
 def units(text: str) -> list[str]:
@@ -65,14 +85,14 @@ def is_unspaced(word: str) -> bool:
 def index_terms(text: str, language: str) -> list[str]:
     """Return what a document's text is found by: stems, and characters in ones and twos.
 
-    Behind them are those of the parts of compounds, in languages that write them as one word.
+    Behind them are those of codes, and of the parts of compounds in languages that write them as
+    one word.
     """
     found = words(text)
-    terms = stems(found, language, singles=True)
-    if language not in compounds.LANGUAGES:
-        return terms
-    parts = [part for word in found for part in compounds.parts(word)]
-    return terms + stems(parts, language, singles=True)
+    more = _codes_beside(found, text)
+    if language in compounds.LANGUAGES:
+        more += [part for word in found for part in compounds.parts(word)]
+    return stems(found + more, language, singles=True)
 
 
 def query_terms(text: str, language: str) -> list[str]:
@@ -81,7 +101,8 @@ def query_terms(text: str, language: str) -> list[str]:
     In scripts written without spaces these are pairs of characters, or a single one.
     """
     found = words(text)
-    return stems(content(found, languages.guess(found)), language, singles=False)
+    said = content(found, languages.guess(found))
+    return stems(said + _codes_beside(found, text), language, singles=False)
 
 
 def content(found: list[str], language: str) -> list[str]:
@@ -103,6 +124,30 @@ def stems(found: list[str], language: str, *, singles: bool) -> list[str]:
         else:
             terms.append(stem)
     return terms
+
+
+def _pieces(text: str) -> Iterator[str]:
+    for token in _token.findall(_clitic.sub("", fold(text))):
+        yield from _split_scripts(token)
+
+
+def _codes_beside(found: list[str], text: str) -> list[str]:
+    """Return the codes of a text that are not among its words."""
+    known = set(found)
+    codes = dict.fromkeys(code for piece in _pieces(text) for code in _codes_of(piece))
+    return [code for code in codes if code not in known]
+
+
+def _codes_of(piece: str) -> list[str]:
+    """Return a word of letters and digits without what stands between, and its beginnings before.
+
+    These are ab1234 and ab1234c for AB-1234/C; nothing for a word that has nothing in it.
+    """
+    parts = _joint.split(piece)
+    if len(parts) == 1:
+        return []
+    _, *longer = accumulate(parts)
+    return [code for code in longer if len(code) <= CODE_MAX_CHARS and _mixed.fullmatch(code)]
 
 
 def _split_scripts(token: str) -> list[str]:

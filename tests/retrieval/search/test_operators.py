@@ -81,6 +81,28 @@ async def test_operators_hold_for_both_searches(
     assert await found(question, scope) == {TEXTS[number] for number in numbers}
 
 
+CODES = ("Gasket AB-1234.", "Gasket AB-1234/C.", "Gasket AB1234.", "Gasket AB-12345.", "Gasket C.")
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(
+    ("question", "numbers"),
+    [
+        ("gasket -AB-1234", (3, 4)),
+        ("gasket -AB1234", (3, 4)),
+        ("gasket -AB-1234/C", (0, 2, 3, 4)),
+        ("gasket -X-1,AB-1234", (0, 1, 2, 3, 4)),
+        ('gasket -"gasket AB-1234"', (2, 3, 4)),
+        ('"AB-1234" gasket', (0, 1, 2)),
+    ],
+)
+async def test_a_longer_code_holds_what_it_begins_with(
+    question: str, numbers: tuple[int, ...], add_document: AddDocument, scope: Scope
+) -> None:
+    await in_thread(add_document, *CODES)
+    assert await found(question, scope) == {CODES[number] for number in numbers}
+
+
 @pytest.mark.django_db(transaction=True)
 async def test_nothing_is_an_operator_by_default(add_document: AddDocument, scope: Scope) -> None:
     """A minus and quotes in a question exclude nothing."""

@@ -100,6 +100,39 @@ def test_a_korean_word_is_found_whatever_stands_behind_it(question: str) -> None
     assert set(query_terms(question, "ko")) <= set(held)
 
 
+@pytest.mark.parametrize(
+    ("held", "question"),
+    [
+        ("AB-1234", "AB1234"),
+        ("AB1234", "AB-1234"),
+        ("AB-1234/C", "AB1234"),
+        ("AB-1234/C", "ab1234c"),
+        ("AB1234C", "AB-1234/C"),
+        ("AB.1234", "AB1234"),
+        ("AB1234", "AB_1234"),
+        ("AB/12.5", "AB12.5"),
+    ],
+)
+def test_a_code_is_found_however_it_is_written(held: str, question: str) -> None:
+    assert set(query_terms(question, "en")) & set(index_terms(f"The {held} leaks.", "en"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1.2.3 of 2024-05-01",
+        "v1.5 3/4in 2.5kg",
+        "me1@example.com",
+        "example.com/page",
+        "https://example.com/" + "a-long-address/" * 3 + "1",
+        "e-mail AB-1234",
+    ],
+)
+def test_what_is_no_code_is_not_indexed_as_one(text: str) -> None:
+    """Numbers stay as they are, and so do addresses."""
+    assert index_terms(text, "") == words(text)
+
+
 def test_a_long_run_without_spaces_is_indexed_to_its_end() -> None:
     assert set(query_terms("ใหม่", "th")) <= set(index_terms("ก" * 100 + "ใหม่", "th"))
 
