@@ -23,6 +23,7 @@ _block = re.compile(
     rf"(?:(?<![ ]{{2}})\n(?![ \t]*$|{_rule}|{_row}|{_heading}|[ \t]*{_marker}).*)*)",
     re.MULTILINE,
 )
+_spaces = "".join(filter(str.isspace, map(chr, range(0x3001))))
 _nothing = re.compile(r"[\s|:=_*+-]*")
 
 
@@ -39,7 +40,7 @@ def split(text: str, language: str = "") -> tuple[Sentence, ...]:
 def _spans(text: str, language: str) -> Iterator[tuple[int, int]]:
     for block in _block.finditer(text):
         if block["line"]:
-            yield from _trimmed(text, *block.span(), outer=" \t\r\n|#")
+            yield from _trimmed(text, *block.span(), outer=_spaces + "|#")
         elif block["body"]:
             offset = block.start("body")
             for found in sentencex.get_sentence_boundaries(language or "en", block["body"]):

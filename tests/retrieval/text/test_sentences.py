@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from retrieval.text.sentences import split
@@ -37,6 +37,7 @@ def test_split(text: str, language: str, sentences: list[str]) -> None:
         max_size=60,
     )
 )
+@example("|0\x1f")
 def test_spans_are_exact_and_in_order(text: str) -> None:
     """Whatever the text: spans give the sentences, without outer spaces, and never overlap."""
     end = 0
