@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
 from itertools import accumulate, pairwise
 
 from retrieval.text import compounds
@@ -42,8 +41,12 @@ def words(text: str) -> list[str]:
 
     A run of a script written without spaces is returned as one word.
     """
+    return _words_of(_pieces(text))
+
+
+def _words_of(pieces: list[str]) -> list[str]:
     found: list[str] = []
-    for piece in _pieces(text):
+    for piece in pieces:
         if _unspaced.match(piece):
             found += _part.findall(piece)
             continue
@@ -63,13 +66,14 @@ def rows_of_phrase(text: str) -> list[list[str]]:
     A code at its end may be what a longer one begins with: AB-1234/C. One that is all there is may
     be written otherwise: AB1234.
     """
-    found = words(text)
-    *before, last = ["", *_pieces(text)]
-    parts = _part.findall(last)
-    if not (codes := _codes_of(last)):
+    pieces = _pieces(text)
+    found = _words_of(pieces)
+    codes = _codes_of(pieces[-1]) if pieces else []
+    if not codes:
         return [found]
+    parts = _part.findall(pieces[-1])
     rows = [found[:-1] if len(parts) == len(set(parts)) else found]
-    return rows if before[1:] else [*rows, codes[-1:]]
+    return rows if len(pieces) > 1 else [*rows, codes[-1:]]
 
 
 def units(text: str) -> list[str]:
@@ -88,8 +92,9 @@ def index_terms(text: str, language: str) -> list[str]:
     Behind them are those of codes, and of the parts of compounds in languages that write them as
     one word.
     """
-    found = words(text)
-    more = _codes_beside(found, text)
+    pieces = _pieces(text)
+    found = _words_of(pieces)
+    more = _codes_beside(found, pieces)
     if language in compounds.LANGUAGES:
         more += [part for word in found for part in compounds.parts(word)]
     return stems(found + more, language, singles=True)
@@ -100,9 +105,10 @@ def query_terms(text: str, language: str) -> list[str]:
 
     In scripts written without spaces these are pairs of characters, or a single one.
     """
-    found = words(text)
+    pieces = _pieces(text)
+    found = _words_of(pieces)
     said = content(found, languages.guess(found))
-    return stems(said + _codes_beside(found, text), language, singles=False)
+    return stems(said + _codes_beside(found, pieces), language, singles=False)
 
 
 def content(found: list[str], language: str) -> list[str]:
@@ -126,15 +132,17 @@ def stems(found: list[str], language: str, *, singles: bool) -> list[str]:
     return terms
 
 
-def _pieces(text: str) -> Iterator[str]:
-    for token in _token.findall(_clitic.sub("", fold(text))):
-        yield from _split_scripts(token)
+def _pieces(text: str) -> list[str]:
+    """Return the words and identifiers of a text, folded, each of one script."""
+    tokens = _token.findall(_clitic.sub("", fold(text)))
+    return [piece for token in tokens for piece in _split_scripts(token)]
 
 
-def _codes_beside(found: list[str], text: str) -> list[str]:
-    """Return the codes of a text that are not among its words."""
-    known = set(found)
-    codes = dict.fromkeys(code for piece in _pieces(text) for code in _codes_of(piece))
+def _codes_beside(found: list[str], pieces: list[str]) -> list[str]:
+    """Return the codes among `pieces` that are not among their words."""
+    mixed = (piece for piece in pieces if not piece.isalnum())
+    codes = dict.fromkeys(code for piece in mixed for code in _codes_of(piece))
+    known = set(found) if codes else ()
     return [code for code in codes if code not in known]
 
 
