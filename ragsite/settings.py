@@ -194,7 +194,7 @@ ARCHIVE_MAX_BYTES = env.int("ARCHIVE_MAX_BYTES", default=2**30)
 FETCH_URLS = env.bool("FETCH_URLS", default=True)
 FETCH_PRIVATE_HOSTS = env.list("FETCH_PRIVATE_HOSTS", default=[])
 FETCH_TIMEOUT_SECONDS = env.int("FETCH_TIMEOUT_SECONDS", default=60)
-EXTRACTION_TIMEOUT_SECONDS = env.int("EXTRACTION_TIMEOUT_SECONDS", default=120)
+EXTRACTION_TIMEOUT_SECONDS = env.int("EXTRACTION_TIMEOUT_SECONDS", default=300)
 EXTRACTION_MEMORY_BYTES = env.int("EXTRACTION_MEMORY_BYTES", default=2 * 2**30)
 # Recognising text in scans with tesseract: in pictures (auto), in anything drawn (on), or off.
 OCR = env.str("OCR", default="auto").lower()

@@ -39,11 +39,17 @@ RETENTION_SECONDS = 3600
 # Running jobs have this long to end when the worker stops; then they go back into the queue.
 STOP_SECONDS = 2
 LONGEST_PAUSE = 30
-# Jobs whose worker says nothing any more, back in the queue; two workers that look share them.
+# Jobs whose worker says nothing any more, back in the queue unless the same was queued anew; two
+# workers that look share them.
 TAKE_UP = """
-SELECT lost.task_name, procrastinate_retry_job_v2(lost.id, now(), NULL, NULL, NULL)
+SELECT lost.task_name, CASE
+    WHEN EXISTS (
+        SELECT FROM procrastinate_jobs AS anew
+        WHERE anew.status = 'todo' AND anew.queueing_lock = lost.queueing_lock
+    ) THEN procrastinate_finish_job_v1(lost.id, 'failed', true)
+    ELSE procrastinate_retry_job_v2(lost.id, now(), NULL, NULL, NULL) END
 FROM (
-    SELECT job.id, job.task_name
+    SELECT job.id, job.task_name, job.queueing_lock
     FROM procrastinate_jobs AS job
     LEFT JOIN procrastinate_workers AS worker ON worker.id = job.worker_id
     WHERE job.status = 'doing' AND job.queue_name = %(queue)s AND (

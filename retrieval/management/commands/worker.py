@@ -19,7 +19,7 @@ class Command(ReadyCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
-            "--concurrency", type=int, default=2, help="Documents worked on at the same time."
+            "--concurrency", type=int, default=4, help="Documents worked on at the same time."
         )
 
     def handle(self, *args: Any, concurrency: int, **options: Any) -> None:

@@ -11,9 +11,11 @@ from procrastinate.contrib.django.models import ProcrastinateJob
 from retrieval import backends
 from retrieval.backends.base import BackendError, Vectors
 from retrieval.database import in_thread
+from retrieval.ingestion import tasks
+from retrieval.ingestion.tasks import fill_space
 from retrieval.ingestion.uploads import Upload
 from retrieval.ingestion.worker import take_up_lost, work_off
-from retrieval.models import Stage
+from retrieval.models import EmbeddingSpace, Stage
 from tests.fakes import HashEmbedder
 from tests.ingesting import BATCH_TOKENS, assert_whole, until_stage, working
 
@@ -149,6 +151,40 @@ def test_lost_job_is_replaced(
     take_up_lost()
     for version in (lost, fine):
         assert ProcrastinateJob.objects.filter(args__version_id=str(version.pk)).count() == 1
+
+
+def test_a_lost_job_gives_way_to_the_same_that_was_queued_anew() -> None:
+    """A worker that starts queues the filling that a killed one had begun."""
+    filling = fill_space.configure(queueing_lock="fill:0", lock="fill:0")
+    jobs = ProcrastinateJob.objects.filter(queueing_lock="fill:0")
+    lose = "UPDATE procrastinate_jobs SET status = 'doing' WHERE queueing_lock = 'fill:0'"
+    for anew in (True, False):
+        if anew:
+            filling.defer(space_id=0)
+        with connection.cursor() as cursor:
+            cursor.execute(lose)
+        if anew:
+            filling.defer(space_id=0)
+        take_up_lost()
+        assert jobs.get().status == "todo"
+
+
+@pytest.mark.parametrize(("at", "priority"), [(1, 10), (2, -5)])
+async def test_a_large_index_comes_before_the_documents_that_wait_and_a_small_one_after(
+    at: int,
+    priority: int,
+    upload: Callable[[str, bytes], Upload],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It is built once; in between each vector is compared."""
+    await in_thread(upload, "a.txt", b"One.")
+    monkeypatch.setattr(tasks, "INDEXED_AT", at)
+    await work_off()
+    space = await EmbeddingSpace.objects.aget()
+    for _ in range(2):
+        await tasks.defer_index(space)
+    jobs = ProcrastinateJob.objects.filter(task_name=tasks.build_index.name, status="todo")
+    assert [job.priority async for job in jobs] == [priority]
 
 
 async def test_jobs_run_side_by_side(upload: Callable[[str, bytes], Upload]) -> None:
