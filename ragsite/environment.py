@@ -16,7 +16,14 @@ class Environment(environ.Env):  # type: ignore[misc]
     """Reads variables, naming the one whose value cannot be read."""
 
     def get_value(self, var: str, *args: Any, **kwargs: Any) -> Any:
-        """Return the variable's value; raises ImproperlyConfigured if it is of another type."""
+        """Return the variable's value; raises ImproperlyConfigured if it is of another type.
+
+        One that begins with `$` is not another variable's name, as it is to the library: a secret
+        may.
+        """
+        value = self.ENVIRON.get(var, "")
+        if value.startswith("$"):
+            return value
         try:
             return super().get_value(var, *args, **kwargs)
         except ValueError as error:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ragsite.environment import BASE_DIR
+from ragsite.environment import BASE_DIR, Environment
 
 READ = """
 import json, sys
@@ -88,3 +88,9 @@ def test_an_unreachable_database_is_told_in_a_sentence() -> None:
     assert result.returncode == 1
     assert "The database cannot be reached" in result.stderr
     assert "Traceback" not in result.stderr
+
+
+def test_a_secret_may_begin_with_a_dollar_sign(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would otherwise stand for the variable of that name, or for nothing."""
+    monkeypatch.setenv("SECRET_KEY", "$hx3!")
+    assert Environment().str("SECRET_KEY", default="") == "$hx3!"
