@@ -23,6 +23,16 @@ LETTERS_A_PAGE = 3
 NUMBERED = re.compile(r"(\d+(?:\.\d+)*)\.?\s+[^\W\d_]")
 SENTENCES = re.compile(r"[^\W\d]{2}[.!?] +[^\W\d]")
 DIGITS = re.compile(r"\d+")
+# "12", "– 12 –", "Page 3 of 20", "Seite 3/20", "第 3 页": nothing but the number of a page.
+PAGE_WORD = r"(?:pages?|pg|p|seite|s|página|pagina|pág|pag|стр|страница|σελ|صفحة|第|頁|页|ページ)"
+PAGE_NUMBER = re.compile(
+    rf"\W*(?:{PAGE_WORD}\W*)?\d+(?:\W*(?:of|von|de|di|sur|из|共)?\W*\d+)?\W*(?:{PAGE_WORD}\W*)?",
+    re.IGNORECASE,
+)
+# Within a line of other words: "Handbook 2026, page 3", "Handbook 3 / 20".
+NUMBERED_PAGE = re.compile(
+    r"\b(?:page|seite|página|pagina|страница)\W*\d+|\d+\s*/\s*\d+|第\s*\d+\s*[页頁]", re.IGNORECASE
+)
 # U+0002 stands where a hyphen ended a line: it was part of a name only before a capital or digit.
 SOFT_HYPHEN = re.compile("\x02\n?(?=(.?))")
 # A mark in front of a word of a script written from right to left belongs behind it.
@@ -118,9 +128,10 @@ def reads_as_heading(text: str) -> bool:
 
 
 def without_running_heads(pages: list[list[str]]) -> list[list[str]]:
-    """Return the pages without lines that stand, but for page numbers, at the edges of many.
+    """Return the pages without page numbers, and lines that stand just so at the edges of many.
 
-    Where each of them stands first it stays, and so it does on pages that hold nothing else.
+    Where each of them stands first it stays, and so it does on pages that hold nothing else. What
+    else has numbers stays everywhere: "Question 7" counts as page 7 does.
     """
     seen: dict[str, list[tuple[int, int]]] = {}
     for number, page in enumerate(pages):
@@ -146,16 +157,21 @@ def without_running_heads(pages: list[list[str]]) -> list[list[str]]:
 
 
 def repeats(lines: Sequence[tuple[int, int, str]]) -> Iterator[tuple[int, int]]:
-    """Yield where lines that differ in numbers only, each with its place, are said again.
+    """Yield where lines that differ in numbers only, each with its place, tell nothing new.
 
-    That is all but the first if the numbers count the pages, else those that were there before.
+    That is where the same was said before, and where a number counts the pages.
     """
     counting = counts_pages([(number, line) for number, _, line in lines])
     before: set[str] = set()
     for number, position, line in lines:
-        if line in before or (counting and before):
+        if line in before or (counting and before and is_page_number(line)):
             yield number, position
         before.add(line)
+
+
+def is_page_number(line: str) -> bool:
+    """Whether a line is the number of its page, or says it beside what else it says."""
+    return bool(PAGE_NUMBER.fullmatch(line) or NUMBERED_PAGE.search(line))
 
 
 def counts_pages(lines: Sequence[tuple[int, str]]) -> bool:

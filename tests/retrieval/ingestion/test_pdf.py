@@ -91,6 +91,30 @@ def test_running_heads_stay_only_where_they_stand_first() -> None:
     assert str(text).count("Text ") == 4
 
 
+@pytest.mark.parametrize(
+    "line", ["Question {n}", "Invoice {m}", "Thanks for the order of item {n}.", "Day {n} of 12"]
+)
+def test_lines_that_count_as_pages_do_are_no_running_heads(line: str) -> None:
+    text = Text(paged=True)
+    lines = [line.format(n=n, m=1000 + n) for n in range(1, 13)]
+    render([f"{each}\nWhy is it so?\nAnswer: {n}" for n, each in enumerate(lines)], [], text)
+    found = [each.strip() for each in str(text).splitlines()]
+    assert [each for each in found if each in lines] == lines
+    assert all(f"Answer: {n}" in found for n in range(12))
+
+
+@pytest.mark.parametrize(
+    "foot", ["{n}", "– {n} –", "Page {n} of 12", "Seite {n}", "{n}/12", "第 {n} 页"]
+)
+def test_page_numbers_are_dropped(foot: str) -> None:
+    text = Text(paged=True)
+    render(
+        [f"Of {word}.\n{foot.format(n=n)}" for n, word in enumerate("abcdefghijkl", 1)], [], text
+    )
+    assert foot.format(n=1) in str(text)
+    assert not any(foot.format(n=n) in str(text) for n in range(2, 10))
+
+
 def test_chapter_headings_are_no_running_heads() -> None:
     text = Text(paged=True)
     pages = [
