@@ -6,6 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from semantic_text_splitter import MarkdownSplitter, TextSplitter
 
@@ -79,7 +80,7 @@ def passages(
     splitter = kind.from_callback(count_tokens, capacity)
     starts = [heading.start for heading in headings]
     tables = find_tables(text)
-    for offset, part in parts(text, starts):
+    for offset, part in parts(text, starts, page_starts):
         pieces = [(start, start + len(piece)) for start, piece in splitter.chunk_indices(part)]
         for begin, finish in join_tiny(part, pieces, count_tokens):
             piece, start, end = part[begin:finish], offset + begin, offset + finish
@@ -162,10 +163,24 @@ def pages(page_starts: Sequence[int], start: int, end: int) -> tuple[int | None,
     return first, max(first, bisect_right(page_starts, end - 1))
 
 
-def parts(text: str, heading_starts: Sequence[int]) -> Iterator[tuple[int, str]]:
-    """Cut a long text where it does least harm: at headings, else between paragraphs or words."""
-    start = 0
-    while len(text) - start > PART_CHARACTERS:
+def parts(
+    text: str, heading_starts: Sequence[int], page_starts: Sequence[int] = ()
+) -> Iterator[tuple[int, str]]:
+    """Cut a text at its pages, so that each passage has one, and where it is long once more.
+
+    That is where it does least harm: at headings, else between paragraphs or words.
+    """
+    cuts = [0, *(start for start in page_starts if 0 < start < len(text)), len(text)]
+    for start, end in pairwise(cuts):
+        if start < end:
+            yield from shorter_parts(text, start, end, heading_starts)
+
+
+def shorter_parts(
+    text: str, start: int, end: int, heading_starts: Sequence[int]
+) -> Iterator[tuple[int, str]]:
+    """Cut `text[start:end]` into parts of at most PART_CHARACTERS."""
+    while end - start > PART_CHARACTERS:
         limit = start + PART_CHARACTERS
         position = bisect_right(heading_starts, limit) - 1
         cut = heading_starts[position] if position >= 0 else 0
@@ -179,7 +194,7 @@ def parts(text: str, heading_starts: Sequence[int]) -> Iterator[tuple[int, str]]
                 cut = limit
         yield start, text[start:cut]
         start = cut
-    yield start, text[start:]
+    yield start, text[start:end]
 
 
 def embedded_text(title: str, passage_headings: Sequence[str], text: str) -> str:

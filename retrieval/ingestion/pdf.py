@@ -43,6 +43,7 @@ ITEM = re.compile(r"\s*(?:[-*•·▪◦‣–]|\(?\d{1,3}[.)]|\(?[a-z][.)])\s")
 # Lines at the edges of that many pages, and of that share of them, are a running head.
 RUNNING_PAGES = 3
 RUNNING_SHARE = 0.4
+# Lines at the top and at the bottom; of a page of a few lines only the outermost.
 EDGE_LINES = 2
 # Markdown's: the line was meant to end here.
 HARD_BREAK = "  \n"
@@ -136,7 +137,8 @@ def without_running_heads(pages: list[list[str]]) -> list[list[str]]:
     seen: dict[str, list[tuple[int, int]]] = {}
     for number, page in enumerate(pages):
         filled = [position for position, line in enumerate(page) if line.strip()]
-        for position in dict.fromkeys([*filled[:EDGE_LINES], *filled[-EDGE_LINES:]]):
+        edge = EDGE_LINES if len(filled) > 3 * EDGE_LINES else 1
+        for position in dict.fromkeys([*filled[:edge], *filled[-edge:]]):
             line = DIGITS.sub("", page[position]).strip()
             if line != TABLE and len(line) <= 2 * HEADING_CHARACTERS:
                 seen.setdefault(line, []).append((number, position))

@@ -81,6 +81,16 @@ def test_page_range(start: int, end: int, expected: tuple[int, int]) -> None:
     assert pages([0, 10, 20, 20], start, end) == expected
 
 
+def test_a_passage_is_of_one_page() -> None:
+    """What is quoted from it is cited by the right page, slide or sheet."""
+    first, second = "The first page says little.\n\n", "The second page goes on with it."
+    found = cut(first + second, [0, len(first)])
+    assert [(each.text, each.page_start, each.page_end) for each in found] == [
+        (first.strip(), 1, 1),
+        (second, 2, 2),
+    ]
+
+
 def test_no_pages() -> None:
     """Formats without pages have none."""
     assert pages([], 0, 5) == (None, None)

@@ -98,9 +98,8 @@ def test_lines_that_count_as_pages_do_are_no_running_heads(line: str) -> None:
     text = Text(paged=True)
     lines = [line.format(n=n, m=1000 + n) for n in range(1, 13)]
     render([f"{each}\nWhy is it so?\nAnswer: {n}" for n, each in enumerate(lines)], [], text)
-    found = [each.strip() for each in str(text).splitlines()]
-    assert [each for each in found if each in lines] == lines
-    assert all(f"Answer: {n}" in found for n in range(12))
+    found = " ".join(str(text).split())
+    assert all(f"{each} Why is it so? Answer: {n}" in found for n, each in enumerate(lines))
 
 
 @pytest.mark.parametrize(
