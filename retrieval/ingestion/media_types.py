@@ -209,10 +209,7 @@ def _text_type(text: str, name: str) -> str:
     if HTML.match(head) or suffix in {".html", ".htm", ".xhtml"}:
         return "text/html"
     if head.lstrip().startswith("<?xml"):
-        flat = FLAT_TYPE.search(text[:16384])
-        if flat and f"{flat[1]}{FLAT}" in ODF_TYPES:
-            return f"{flat[1]}{FLAT}"
-        return "text/html" if "<html" in head else "application/xml"
+        return _xml_type(text, head)
     if SUBTITLES.match(head):
         return "text/vtt"
     if suffix == ".eml" or (suffix in {"", ".txt", ".mht"} and _is_mail(head)):
@@ -220,6 +217,17 @@ def _text_type(text: str, name: str) -> str:
             raise ExtractionError("encrypted", "This mail is encrypted.")
         return MAIL_TYPE
     return TEXT_TYPES.get(suffix, "text/plain")
+
+
+def _xml_type(text: str, head: str) -> str:
+    flat = FLAT_TYPE.search(text[:16384])
+    if flat and f"{flat[1]}{FLAT}" in ODF_TYPES:
+        return f"{flat[1]}{FLAT}"
+    if "<html" in head:
+        return "text/html"
+    if "<!entity" in head.lower():
+        raise ExtractionError("unsupported", "This XML declares entities, which are not read.")
+    return "application/xml"
 
 
 def _is_mail(head: str) -> bool:

@@ -42,6 +42,9 @@ class Intake:
                     unpack=self.unpack,
                 ):
                     yield replace(taken, path=f"{path}{taken.path.removeprefix(prefix)}")
+        except FileNotFoundError:
+            reason = "There is no such file or folder."
+            yield Taken(str(path), error=UploadError("missing", reason))
         except OSError as error:
             reason = f"This file cannot be opened: {error.strerror}."
             yield Taken(str(path), error=UploadError("unreadable", reason))

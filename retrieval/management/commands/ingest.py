@@ -66,7 +66,7 @@ class Command(ReadyCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         began = time.monotonic()
         expected: dict[Path, manifest.Entry] = options["check"] or {}
-        roots = [path for pattern in options["paths"] for path in _expand(pattern)]
+        roots = _roots(options["paths"])
         chosen = Chosen(options["include"], options["exclude"], hidden=options["hidden"])
         files = list(find(roots, chosen))
         if expected:
@@ -153,11 +153,12 @@ def _manifest(path: str) -> dict[Path, manifest.Entry]:
         raise ArgumentTypeError(str(error)) from error
 
 
-def _expand(pattern: str) -> list[Path]:
-    found = expand(pattern)
-    if not found:
-        raise CommandError(f"There is no file or folder {pattern}.")
-    return found
+def _roots(patterns: Sequence[str]) -> list[Path]:
+    """Return what the patterns name; one that names nothing is told beside what the others do."""
+    found = {pattern: expand(pattern) for pattern in patterns}
+    if patterns and not any(found.values()):
+        raise CommandError(f"There is no file or folder {patterns[0]}.")
+    return [path for pattern in patterns for path in found[pattern] or [Path(pattern)]]
 
 
 def _refuse_unwatchable(roots: Sequence[Path], options: dict[str, Any]) -> None:

@@ -48,6 +48,7 @@ def test_texts_are_told_apart(text: str, name: str, expected: str) -> None:
         zipped({"a.txt": "x"}),
         zipped({"mimetype": "application/vnd.oasis.opendocument.formula", "content.xml": "<a/>"}),
         b"\x7fELF" + bytes(range(256)) * 4,
+        b'<?xml version="1.0"?><!DOCTYPE l [<!ENTITY a "b">]><l>&a;</l>',
         b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(2000),
     ],
 )

@@ -120,6 +120,18 @@ def test_missing_path_is_an_error(path: str, tmp_path: Path) -> None:
     assert not Collection.objects.exists()
 
 
+@pytest.mark.parametrize("missing", ["missing.md", "*.odt"])
+def test_what_is_missing_fails_alone(missing: str, folder: Path) -> None:
+    """The others are taken."""
+    result, failure = ingest(folder / missing, folder / "a.txt", wait=True)
+    assert [(Path(file["path"]).name, file["status"]) for file in result["files"]] == [
+        (missing, "failed"),
+        ("a.txt", "ready"),
+    ]
+    assert result["files"][0]["error"]["code"] == "missing"
+    assert failure is not None
+
+
 def test_lines_for_people(folder: Path) -> None:
     """Without --json there is a line a file."""
     output = StringIO()
