@@ -12,7 +12,7 @@ from typing import Any
 
 from oxmsg import Message
 
-from retrieval.ingestion import parser, structure
+from retrieval.ingestion import parser, structure, web_page
 from retrieval.ingestion.errors import ExtractionError
 from retrieval.ingestion.plain_text import decode
 from retrieval.ingestion.structure import Text
@@ -64,7 +64,7 @@ def read_outlook(data: bytes, text: Text, read_attachment: Reader) -> dict[str, 
     if body and body.strip():
         text.add(body, None)
     elif html:
-        _html(html, text)
+        web_page.read(html, text)
     _add_attachments(attachments, text, read_attachment)
     return {
         "title": headers["Subject"], "authors": headers["From"], "created_at": headers["Date"],
@@ -83,7 +83,7 @@ def _body(message: EmailMessage, text: Text) -> None:
         return
     content = _decoded(part)
     if part.get_content_type() == "text/html":
-        _html(content, text)
+        web_page.read(content, text)
     else:
         text.add(content, None)
 
@@ -96,11 +96,6 @@ def _decoded(part: MIMEPart) -> str:
         return content.decode(part.get_content_charset("utf-8"))
     except (LookupError, UnicodeDecodeError):
         return decode(content) or content.decode("utf-8", "replace")
-
-
-def _html(page: str, text: Text) -> None:
-    result = parser.parse(page.encode(), "text/html")
-    structure.render(result.document["nodes"] if result.document else [], text)
 
 
 def _attachments(message: EmailMessage) -> Iterator[tuple[str, bytes]]:

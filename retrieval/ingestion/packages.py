@@ -33,9 +33,13 @@ class Package:
         except (zipfile.BadZipFile, ValueError) as error:
             raise ExtractionError("corrupt") from error
 
-    def xml(self, name: str) -> ET.Element | None:
-        """Return the root of a part, None if there is no such part. Raises ExtractionError."""
-        if name not in self._archive.NameToInfo:
+    def has(self, name: str) -> bool:
+        """Whether there is such a part."""
+        return name in self._archive.NameToInfo
+
+    def part(self, name: str) -> bytes | None:
+        """Return a part's bytes, None if there is no such part. Raises ExtractionError."""
+        if not self.has(name):
             return None
         try:
             with self._archive.open(name) as part:
@@ -44,7 +48,12 @@ class Package:
             raise ExtractionError("corrupt") from error
         if len(content) > PART_BYTES:
             raise ExtractionError("too-large")
-        return parse(content)
+        return content
+
+    def xml(self, name: str) -> ET.Element | None:
+        """Return the root of a part, None if there is no such part. Raises ExtractionError."""
+        content = self.part(name)
+        return parse(content) if content is not None else None
 
     def related(self, part: str, kind: str) -> Iterator[tuple[str, str]]:
         """Yield id and name of the parts that `part` refers to as `kind`; `""` is the package."""

@@ -8,17 +8,20 @@ from typing import Any, TypedDict
 from xml.etree.ElementTree import Element
 
 from retrieval.ingestion import (
+    epub,
     mail,
     opendocument,
     parser,
     pdf,
     pdf_pages,
     presentation,
+    web_page,
     wordprocessing,
 )
 from retrieval.ingestion.errors import ExtractionError
 from retrieval.ingestion.media_types import (
     DOCX,
+    EPUB,
     FLAT,
     MAIL_TYPE,
     OPENDOCUMENT,
@@ -31,6 +34,7 @@ from retrieval.ingestion.ocr import Recogniser, Recognition, holds_pictures
 from retrieval.ingestion.packages import parse
 from retrieval.ingestion.plain_text import clean
 from retrieval.ingestion.structure import Text
+from retrieval.text.language import normalise
 
 # Formats where a page can be cited: a Word file has pages only once it is printed.
 PAGED = (PDF, "presentation", "powerpoint", "spreadsheet", "ms-excel", "image/")
@@ -38,6 +42,9 @@ PLAIN = {"text/plain", "text/markdown", "text/vtt"}
 # A mail in a mail in a mail is read; what is attached to that one is not.
 DEPTH = 3
 LETTER = re.compile(r"\w")
+XML = re.compile(r"\ufeff?\s*<\?xml")
+# Characters of a text that tell its language better than the file does: many say "en" of any.
+TELLING_CHARACTERS = 300
 
 
 class Extracted(TypedDict):
@@ -85,7 +92,7 @@ class _Reader:
             text=content,
             page_starts=text.page_starts,
             media_type=media_type,
-            language=parser.language(content),
+            language=_language(content, str(metadata.get("language") or "")),
             title=clean(title)[:500],
             metadata=_said(metadata),
         )
@@ -101,6 +108,7 @@ class _Reader:
             OPENDOCUMENT: opendocument.read,
             DOCX: wordprocessing.read,
             PPTX: presentation.read,
+            EPUB: epub.read,
         }
         for beginning, reader in readers.items():
             if media_type.startswith(beginning):
@@ -114,6 +122,8 @@ class _Reader:
             return mail.read(data, text, self.attachment)
         if media_type.endswith(FLAT):
             return opendocument.read_flat(_parsed(decoded), text)
+        if media_type == "text/html":
+            return web_page.read(decoded, text, xml=bool(XML.match(decoded)))
         if media_type not in PLAIN:
             try:
                 return parser.read(decoded.encode(), media_type, text)
@@ -180,6 +190,13 @@ class _Reader:
             return self.read(data, name)["text"]
         finally:
             self.depth -= 1
+
+
+def _language(content: str, said: str) -> str:
+    """Return the language of a text; if it is short, what the file says of it counts for more."""
+    found = parser.language(content)
+    said = said if normalise(said) else ""
+    return found or said if len(content) >= TELLING_CHARACTERS else said or found
 
 
 def _parsed(decoded: str) -> Element:
