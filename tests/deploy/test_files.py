@@ -22,7 +22,7 @@ CONTENT = bytes(range(256)) * 4 * 1024 * 40  # 40 MB
 
 @pytest.fixture
 def web(start_web: Callable[..., Web]) -> Web:
-    return start_web(UPLOAD_MAX_REQUEST_BYTES=str(MEGABYTE))
+    return start_web(UPLOAD_MAX_BYTES=str(MEGABYTE // 2), UPLOAD_MAX_REQUEST_BYTES=str(MEGABYTE))
 
 
 @pytest.fixture
