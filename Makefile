@@ -13,7 +13,7 @@ run: install
 install: .venv/installed
 
 test: .venv/installed-dev
-	.venv/bin/pytest $(ARGS)
+	.venv/bin/pytest $(or $(ARGS),--numprocesses 2 --dist loadfile)
 
 lint: .venv/installed-dev
 	.venv/bin/ruff check

@@ -12,8 +12,13 @@ from ragsite import postgres
 
 pytest_plugins = ["tests.provider", "tests.servers"]
 
-# Two test runs at once in one checkout need a name each.
-DATABASE = os.environ.get("RAGSITE_TEST_DB", "test_ragsite")
+# Two test runs at once in one checkout need a name each, and so do the processes of one.
+DATABASE = "_".join(
+    filter(
+        None,
+        (os.environ.get("RAGSITE_TEST_DB", "test_ragsite"), os.environ.get("PYTEST_XDIST_WORKER")),
+    )
+)
 
 
 def pytest_configure(config: pytest.Config) -> None:
