@@ -207,6 +207,9 @@ async def test_leaving_for_good_closes_the_generators_stream(
     assert (await Run.objects.aget()).state == RunState.CANCELLED
 
 
+NOBODYS = "943fad48-67b5-4f75-a7c1-ba2f935198ad"
+
+
 @pytest.mark.parametrize(
     ("message", "code"),
     [
@@ -221,10 +224,10 @@ async def test_leaving_for_good_closes_the_generators_stream(
         ('{"type": "ask", "text": "  "}', "empty_question"),
         (json.dumps({"type": "ask", "text": "x" * 100_000}), "question_too_long"),
         ('{"type": "resume", "run": "x"}', "bad_request"),
-        (json.dumps({"type": "resume", "run": str(uuid4())}), "not_found"),
-        (json.dumps({"type": "watch", "conversation": str(uuid4())}), "not_found"),
-        (json.dumps({"type": "stop", "run": str(uuid4())}), "not_found"),
-        (json.dumps(QUESTION | {"conversation": str(uuid4())}), "not_found"),
+        (json.dumps({"type": "resume", "run": NOBODYS}), "not_found"),
+        (json.dumps({"type": "watch", "conversation": NOBODYS}), "not_found"),
+        (json.dumps({"type": "stop", "run": NOBODYS}), "not_found"),
+        (json.dumps(QUESTION | {"conversation": NOBODYS}), "not_found"),
         (json.dumps(QUESTION | {"assistant": "Nobody"}), "unknown_assistant"),
         (json.dumps(QUESTION | {"collections": ["Nowhere"]}), "unknown_collection"),
         (json.dumps(QUESTION | {"settings": {"limmit": 3}}), "bad_settings"),
