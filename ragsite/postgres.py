@@ -15,6 +15,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from subprocess import DEVNULL
@@ -51,6 +52,9 @@ SETTINGS = {
     "timezone": "UTC",
     "log_timezone": "UTC",
 }
+
+# How long the port of a server that was killed may still be taken.
+LETTING_GO_SECONDS = 2.0
 
 
 def database(state: Path) -> dict[str, Any]:
@@ -140,7 +144,7 @@ def _start(folder: Path, state: Path) -> None:
         # The server was killed and its number is another process's by now, which PostgreSQL
         # would take for a server. In all other cases it judges the file by itself.
         (data / "postmaster.pid").unlink(missing_ok=True)
-    if not _is_free(int(settings["PORT"])):
+    if not _becomes_free(int(settings["PORT"])):
         (folder / "port").unlink()
         settings = database(state)
     options = SETTINGS | {"shared_buffers": shared_buffers(), "port": str(settings["PORT"])}
@@ -246,9 +250,16 @@ def _free_port() -> int:
         return int(server.getsockname()[1])
 
 
-def _is_free(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) != 0
+def _becomes_free(port: int) -> bool:
+    """Whether nobody listens; a server that was just killed still may, for a moment."""
+    deadline = time.monotonic() + LETTING_GO_SECONDS
+    while True:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) != 0:
+                return True
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
 
 
 @contextlib.contextmanager

@@ -21,6 +21,13 @@ RETRY_ALL = "/admin/retrieval/document/retry-all/"
 UploadFile = Callable[[str, bytes], Upload]
 
 
+@pytest.fixture(autouse=True)
+def _no_workers(db: None) -> None:
+    """Forget the workers of tests that killed theirs."""
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM procrastinate_workers")
+
+
 def start_worker() -> int:
     """Let a worker be heard of."""
     with connection.cursor() as cursor:
