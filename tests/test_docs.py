@@ -42,7 +42,8 @@ def test_every_variable_that_is_read_is_documented_and_no_other(
     recorder = Recorder()
     for module in (environment, state, postgres):
         monkeypatch.setattr(module, "env", recorder)
-    runpy.run_path(str(BASE_DIR / "ragsite" / "settings.py"))
+    for name in ("privacy", "security", "signing_in", "settings"):
+        runpy.run_path(str(BASE_DIR / "ragsite" / f"{name}.py"))
     asked = recorder.asked
     for choice in product(*backends.ALLOWED.values()):
         chosen = Recorder(**dict(zip(backends.ALLOWED, choice, strict=True)))

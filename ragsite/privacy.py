@@ -1,0 +1,1 @@
+"""Settings of privacy: what is kept, and for how long."""

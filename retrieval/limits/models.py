@@ -1,0 +1,1 @@
+"""Limits, and what was used of them."""
