@@ -40,15 +40,14 @@ def readable_by(user: User | AnonymousUser) -> QuerySet[DocumentVersion]:
     """Return the versions whose files a person may open.
 
     They are those of the collections they may search, old ones too, because old answers cite
-    them. What is disabled, or was never ready, is for staff.
+    them. What is disabled, or was never ready, is for those who manage the collection.
     """
-    versions = (
+    managed = Q(document__collection__in=Collection.objects.managed_by(user))
+    return (
         DocumentVersion.objects.select_related("document")
         .defer("text", "page_starts")
         .exclude(file="")
         .filter(document__deleted_at__isnull=True)
         .filter(document__collection__in=Collection.objects.visible_to(user))
+        .filter(Q(stage=Stage.READY, document__enabled=True) | managed)
     )
-    if user.is_active and user.is_staff:
-        return versions
-    return versions.filter(Q(stage=Stage.READY, document__enabled=True))

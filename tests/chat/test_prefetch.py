@@ -77,7 +77,7 @@ async def test_it_is_not_used_once_the_right_to_see_it_is_gone(
     user: User, tower: Chunk, generator: ScriptedGenerator
 ) -> None:
     await type_ahead(user)
-    await Collection.objects.aupdate(visibility=Visibility.STAFF)
+    await Collection.objects.aupdate(visibility=Visibility.RESTRICTED)
     assert await stages(user) == ["queued", "searching", "search_results", "token", "done"]
 
 

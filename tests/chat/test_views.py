@@ -189,7 +189,7 @@ def test_a_citation_of_a_removed_document_still_shows_its_quote(page: Client, ru
 
 
 def test_a_passage_one_may_no_longer_see_is_not_shown(page: Client, run: Run) -> None:
-    Collection.objects.update(visibility=Visibility.STAFF)
+    Collection.objects.update(visibility=Visibility.RESTRICTED)
     for name, number in (("citation", 0), ("source", 2)):
         html = text_of(page, reverse(f"chat:{name}", args=[run.answer_id, number]))
         assert "Built in 1828" not in html
@@ -309,7 +309,7 @@ def test_once_all_are_ready_or_failed_questions_are_offered(
 
 def test_documents_one_may_not_see_do_not_count(page: Client) -> None:
     conversations.document()
-    Collection.objects.update(visibility=Visibility.STAFF)
+    Collection.objects.update(visibility=Visibility.RESTRICTED)
     assert "no documents to search" in text_of(page, "/")
 
 

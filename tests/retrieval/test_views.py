@@ -90,13 +90,13 @@ def test_reader_of_the_collection_gets_the_file(ada: User, client: Client, make:
 
 
 def test_another_person_is_told_that_there_is_none(ada: User, client: Client, make: Make) -> None:
-    version = make(visibility=Visibility.STAFF)
+    version = make(visibility=Visibility.RESTRICTED)
     assert client.get(url(version)).status_code == 404
     assert client.get(reverse("documents:file", args=[uuid4()])).status_code == 404
 
 
 def test_who_uploaded_it_has_no_right_of_their_own(ada: User, client: Client, make: Make) -> None:
-    version = make(visibility=Visibility.STAFF)
+    version = make(visibility=Visibility.RESTRICTED)
     Document.objects.update(uploaded_by=ada)
     assert client.get(url(version)).status_code == 404
 
@@ -116,21 +116,33 @@ def test_only_public_collections_are_for_everybody(make: Make) -> None:
     assert readable_by(AnonymousUser()).get() == version
 
 
-def test_staff_open_what_is_disabled_or_failed_and_readers_do_not(ada: User, make: Make) -> None:
-    make()
-    staff = User.objects.create_user("grace", is_staff=True)
+def test_managers_open_what_is_disabled_or_failed_and_readers_do_not(ada: User, make: Make) -> None:
+    collection = make().document.collection
+    manager = User.objects.create_user("grace")
+    collection.managers.add(manager)
     for change in ({"stage": Stage.FAILED}, {"stage": Stage.READY}):
         DocumentVersion.objects.update(**change)
-        assert readable_by(staff).exists()
+        assert readable_by(manager).exists()
         assert readable_by(ada).exists() == (change["stage"] == Stage.READY)
     Document.objects.update(enabled=False)
-    assert readable_by(staff).exists()
+    assert readable_by(manager).exists()
     assert not readable_by(ada).exists()
+
+
+def test_who_may_only_open_the_admin_is_a_reader_as_others_are(make: Make) -> None:
+    make()
+    staff = User.objects.create_user("grace", is_staff=True)
+    assert readable_by(staff).exists()
+    DocumentVersion.objects.update(stage=Stage.FAILED)
+    assert not readable_by(staff).exists()
+    DocumentVersion.objects.update(stage=Stage.READY)
+    Collection.objects.update(visibility=Visibility.RESTRICTED)
+    assert not readable_by(staff).exists()
 
 
 def test_who_was_deactivated_gets_nothing(make: Make) -> None:
     make()
-    left = User.objects.create_user("left", is_staff=True, is_active=False)
+    left = User.objects.create_user("left", is_superuser=True, is_active=False)
     assert not readable_by(left).exists()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from django.contrib.auth.models import AnonymousUser, User
+from django.contrib.auth.models import AnonymousUser, Group, User
 from pytest_django import Settings
 
 from retrieval.backends.base import BackendError
@@ -47,15 +47,15 @@ async def test_best_passage_comes_first(
 async def test_other_collections_stay_unseen(
     how: SearchSettings, add_document: AddDocument, scope: Scope
 ) -> None:
-    """What only staff may see, and what was not asked for, never comes back."""
+    """What somebody is no reader of, and what was not asked for, never comes back."""
 
     def prepare() -> Scope:
-        staff = Collection.objects.create(name="Staff", visibility=Visibility.STAFF)
+        others = Collection.objects.create(name="Others", visibility=Visibility.RESTRICTED)
         other = Collection.objects.create(name="Other")
-        add_document("Valves are secret.", collection=staff)
+        add_document("Valves are secret.", collection=others)
         add_document("Valves are elsewhere.", collection=other)
         wanted = add_document("Valves are made of brass.").collection_id
-        return Scope(scope.user, (wanted, staff.id))
+        return Scope(scope.user, (wanted, others.id))
 
     narrowed = await in_thread(prepare)
     assert sorted(await texts("valves", scope, how)) == [
@@ -68,13 +68,18 @@ async def test_other_collections_stay_unseen(
 
 
 @every_way
-async def test_staff_see_every_collection(how: SearchSettings, add_document: AddDocument) -> None:
-    """Staff search collections that are for staff only."""
+async def test_readers_search_what_is_restricted_to_them(
+    how: SearchSettings, add_document: AddDocument
+) -> None:
+    """A group's member searches what the group was made a reader of."""
 
     def prepare() -> Scope:
-        staff = Collection.objects.create(name="Staff", visibility=Visibility.STAFF)
-        add_document("Valves are secret.", collection=staff)
-        return Scope(User.objects.create_user("chief", is_staff=True))
+        reader, group = User.objects.create_user("grace"), Group.objects.create(name="Engineers")
+        group.user_set.add(reader)
+        restricted = Collection.objects.create(name="Valves", visibility=Visibility.RESTRICTED)
+        restricted.reader_groups.add(group)
+        add_document("Valves are secret.", collection=restricted)
+        return Scope(reader)
 
     assert await texts("valves", await in_thread(prepare), how) == ["Valves are secret."]
 

@@ -185,8 +185,8 @@ async def test_narrow_says_what_is_left(kind: str, versions: int, few: bool, sco
 async def test_narrowed_scope_keeps_its_limits(scope: Scope) -> None:
     """What may not be seen is not seen in a narrowed scope either."""
     await in_thread(fill, indexed=False)
-    await in_thread(Collection.objects.update, visibility="staff")
+    await in_thread(Collection.objects.update, visibility="restricted")
     narrowed = await narrow(Scope(scope.user, filter=settings_of("rare").filters))
     assert (narrowed.versions, narrowed.few) == ((), True)
-    staff = await in_thread(User.objects.create_user, "staff", is_staff=True)
-    assert len((await narrow(Scope(staff, filter=settings_of("rare").filters))).versions or ()) == 2
+    chief = await in_thread(User.objects.create_user, "chief", is_superuser=True)
+    assert len((await narrow(Scope(chief, filter=settings_of("rare").filters))).versions or ()) == 2
