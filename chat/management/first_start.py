@@ -55,7 +55,8 @@ def begin() -> Administrator:
     for name in FILES:
         with (SAMPLES / name).open("rb") as file:
             add_document(samples, name, File(file), user)
-    Assistant.objects.create(
+    assistant = Assistant.objects.create(
         name="Assistant", greeting=GREETING, suggested_questions=QUESTIONS, is_default=True
     )
+    assistant.record_version(user)
     return Administrator(user.username, "" if chosen else password, is_new=True)
