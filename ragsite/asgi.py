@@ -5,7 +5,7 @@ from typing import Any, cast
 
 from channels.auth import AuthMiddlewareStack
 from channels.routing import ProtocolTypeRouter, URLRouter
-from channels.security.websocket import AllowedHostsOriginValidator, WebsocketDenier
+from channels.security.websocket import WebsocketDenier
 from django.core.asgi import get_asgi_application
 from django.urls import re_path
 
@@ -16,12 +16,13 @@ postgres.ensure()
 pages = get_asgi_application()
 
 from chat.routing import websocket_urlpatterns  # noqa: E402 - its models need the apps loaded
+from ragsite.origins import SameOriginValidator  # noqa: E402
 
 routes: list[Any] = [*websocket_urlpatterns, re_path("", cast("Any", WebsocketDenier.as_asgi()))]
 
 application = ProtocolTypeRouter(
     {
         "http": pages,
-        "websocket": AllowedHostsOriginValidator(AuthMiddlewareStack(URLRouter(routes))),
+        "websocket": SameOriginValidator(AuthMiddlewareStack(URLRouter(routes))),
     }
 )

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
-from ragsite import backends, logs, postgres
+from ragsite import backends, logs, postgres, security, strength
 from ragsite.environment import BASE_DIR, env
 from ragsite.privacy import *  # noqa: F403 - settings by subject
 from ragsite.security import *  # noqa: F403
@@ -29,6 +29,7 @@ INSTALLED_APPS = [
     "django.contrib.sessions",
     "django.contrib.staticfiles",
     "channels",
+    "csp",
     "django_htmx",
     "procrastinate.contrib.django",
     "retrieval",
@@ -39,6 +40,10 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    # First, so that whatever answers is headed.
+    "csp.middleware.CSPMiddleware",
+    "django_permissions_policy.PermissionsPolicyMiddleware",
+    "ragsite.headers.PrivateByDefaultMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "servestatic.middleware.ServeStaticMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -252,3 +257,11 @@ LOGGING = logs.configure(
 )
 # Lets Prometheus read /metrics; without it only staff may.
 METRICS_TOKEN = env.str("METRICS_TOKEN", default="")
+
+if security.CHECK_SECRETS:
+    _user, _password = (str(DATABASES["default"].get(name) or "") for name in ("USER", "PASSWORD"))
+    strength.check(
+        env.str("SECRET_KEY", default=""),
+        METRICS_TOKEN,
+        ("", "") if EMBEDDED_POSTGRES else (_user, _password),
+    )
