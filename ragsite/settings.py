@@ -57,6 +57,9 @@ MIDDLEWARE = [
 
 ROOT_URLCONF = "ragsite.urls"
 ASGI_APPLICATION = "ragsite.asgi.application"
+    "allauth.account.middleware.AccountMiddleware",
+    "chat.accounts.sessions.SessionUseMiddleware",
+    "retrieval.audit.middleware.audit_middleware",
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "login"

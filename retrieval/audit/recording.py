@@ -1,0 +1,129 @@
+"""Writing to the audit log."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from django.http import HttpRequest
+
+from retrieval.audit.models import AuditEvent
+from retrieval.database import in_thread
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import AnonymousUser, User
+    from django.db.models import Model
+
+    # A request, or the scope of a socket.
+    Origin = HttpRequest | Mapping[str, Any]
+
+# The request that is being answered: signals are not told of it.
+current_request: ContextVar[HttpRequest | None] = ContextVar("current_request", default=None)
+# What these are called is what people wrote.
+UNNAMED = {"chat.conversation", "chat.message", "chat.run", "sessions.session"}
+
+
+class Target(NamedTuple):
+    """What an event is about, when there is no object of it any more, or many."""
+
+    type: str
+    id: str = ""
+    name: str = ""
+
+
+def record(
+    actor: User | AnonymousUser | None,
+    action: str,
+    target: Model | Target | None = None,
+    *,
+    request: Origin | None = None,
+    request_id: object = "",
+    **details: Any,
+) -> AuditEvent:
+    """Write an event, in the caller's transaction; raises DatabaseError.
+
+    Without `request` it is the one that is being answered, if any, and without `actor` who sent
+    it. `details` is what JSON can hold: counts and keys, never contents, nor names of people.
+    """
+    origin = request if request is not None else current_request.get()
+    if actor is None and isinstance(origin, HttpRequest):
+        actor = getattr(origin, "user", None)
+    about = described(target) if target is not None else Target("")
+    return AuditEvent.objects.create(
+        actor_id=actor.pk if actor else None,
+        actor_name=actor.get_username() if actor else "",
+        action=action,
+        target_type=about.type,
+        target_id=about.id,
+        target_name=about.name[:300].replace("\0", ""),
+        address=address(origin),
+        via=_via(origin),
+        request_id=str(request_id),
+        details=details,
+    )
+
+
+async def arecord(
+    actor: User | AnonymousUser | None,
+    action: str,
+    target: Model | Target | None = None,
+    *,
+    request: Origin | None = None,
+    request_id: object = "",
+    **details: Any,
+) -> AuditEvent:
+    """Do the same from async code."""
+    return await in_thread(
+        record, actor, action, target, request=request, request_id=request_id, **details
+    )
+
+
+@contextmanager
+def answering(request: HttpRequest) -> Iterator[None]:
+    """Let what is recorded meanwhile come from this request."""
+    token = current_request.set(request)
+    try:
+        yield
+    finally:
+        current_request.reset(token)
+
+
+def described(target: Model | Target) -> Target:
+    """Return the label of an object's model, its key, and what it is called unless that is said."""
+    if isinstance(target, Target):
+        return target
+    label = target._meta.concrete_model._meta.label_lower if target._meta.concrete_model else ""
+    name = "" if label in UNNAMED else str(target)
+    return Target(label, str(target.pk), name)
+
+
+def address(origin: Origin | None) -> str | None:
+    """Return the address a request or a socket comes from, None if it is not known."""
+    if origin is None:
+        return None
+    if isinstance(origin, HttpRequest):
+        found = origin.META.get("REMOTE_ADDR", "")
+    else:
+        found = (origin.get("client") or [""])[0]
+    try:
+        return str(ip_address(found))
+    except ValueError:  # such as a Unix socket's
+        return None
+
+
+def _via(origin: Origin | None) -> str:
+    if origin is None:
+        return "command" if _is_command() else ""
+    if isinstance(origin, HttpRequest):
+        token = getattr(origin, "api_token", None)
+    else:
+        token = origin.get("api_token")
+    return "token" if token else "session"
+
+
+def _is_command() -> bool:
+    return sys.argv[0].endswith("manage.py")

@@ -1,0 +1,142 @@
+"""What is recorded wherever it is done: signing in, rights, changes in admin, deletions."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from django.contrib.admin.models import ADDITION, CHANGE, DELETION, LogEntry
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
+from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
+from django.db.models.signals import m2m_changed, post_delete, post_save, pre_save
+from django.dispatch import receiver
+
+from retrieval.audit.recording import Target, record
+
+if TYPE_CHECKING:
+    from django.db.models import Model
+    from django.http import HttpRequest
+
+# Models of whose objects every deletion is recorded, and every change of what they are connected
+# with: by their labels, for apps to add theirs.
+watched = {"auth.user", "auth.group"}
+# What a person may is told by these.
+RIGHTS = ("is_active", "is_staff", "is_superuser")
+ADMIN = {ADDITION: "admin.added", CHANGE: "admin.changed", DELETION: "admin.deleted"}
+M2M = {"post_add": "added", "post_remove": "removed", "pre_clear": "cleared"}
+
+
+@receiver(user_logged_in)
+def logged_in(user: User, request: HttpRequest | None = None, **_: Any) -> None:
+    """Record who signed in."""
+    record(user, "login.succeeded", user, request=request)
+
+
+@receiver(user_logged_out)
+def logged_out(user: User | None, request: HttpRequest | None = None, **_: Any) -> None:
+    """Record who signed out."""
+    if user is not None:
+        record(user, "login.ended", user, request=request)
+
+
+@receiver(user_login_failed)
+def login_failed(credentials: dict[str, Any], request: HttpRequest | None = None, **_: Any) -> None:
+    """Record whose sign-in failed; of a name that nobody has nothing, it may be a password."""
+    name = credentials.get("username") or ""
+    user = get_user_model().objects.filter(username=name).first()
+    record(None, "login.failed", user, request=request, known=user is not None)
+
+
+@receiver(pre_save, sender=User)
+def user_changes(instance: User, update_fields: Any = None, **_: Any) -> None:
+    """Record a changed password, and changed rights."""
+    if instance.pk is None or (update_fields is not None and set(update_fields) == {"last_login"}):
+        return
+    before = User.objects.filter(pk=instance.pk).only("password", *RIGHTS).first()
+    if before is None:
+        return
+    # A password that is hashed anew when it is used is the same one.
+    hashed_anew = update_fields is not None and getattr(instance, "_password", None) is None
+    if before.password != instance.password and not hashed_anew:
+        record(None, "password.changed", instance)
+    changed = {
+        field: getattr(instance, field)
+        for field in RIGHTS
+        if getattr(before, field) != getattr(instance, field)
+    }
+    if changed:
+        record(None, "rights.changed", instance, **changed)
+
+
+@receiver(post_save, sender=User)
+def user_added(instance: User, created: bool, **_: Any) -> None:
+    """Record a new account."""
+    if created:
+        record(None, "user.added", instance, superuser=instance.is_superuser)
+
+
+@receiver(m2m_changed)
+def connected(
+    instance: Model, action: str, model: type[Model], pk_set: set[Any] | None, **kwargs: Any
+) -> None:
+    """Record who or what was added to, or removed from, something that is watched."""
+    labels = {instance._meta.label_lower, model._meta.label_lower}
+    if action not in M2M or not labels & watched or not (pk_set or action == "pre_clear"):
+        return
+    field = _field(instance, kwargs["sender"])
+    record(
+        None,
+        f"{instance._meta.model_name}.{field}.{M2M[action]}",
+        instance,
+        of=model._meta.label_lower,
+        keys=sorted(map(str, pk_set or ())),
+    )
+
+
+def _field(instance: Model, through: type[Model]) -> str:
+    """Return the name of an object's field whose connections are stored in `through`."""
+    for field in instance._meta.get_fields():
+        if field.many_to_many:
+            relation = getattr(field, "remote_field", None)
+            stores = getattr(field, "through", None) or getattr(relation, "through", None)
+            if stores is through:
+                accessor = getattr(field, "get_accessor_name", None)
+                return str(accessor() if accessor else field.name)
+    return through._meta.model_name or ""
+
+
+@receiver(post_delete)
+def deleted(instance: Model, **_: Any) -> None:
+    """Record that something watched is gone."""
+    if instance._meta.label_lower in watched:
+        record(None, f"{instance._meta.model_name}.deleted", instance)
+
+
+@receiver(post_save, sender=LogEntry)
+def changed_in_admin(instance: LogEntry, created: bool, **_: Any) -> None:
+    """Record what was done in admin: of a change, the names of the fields."""
+    kind = instance.content_type
+    label = f"{kind.app_label}.{kind.model}" if kind else ""
+    if not created or (instance.action_flag == DELETION and label in watched):
+        return
+    record(
+        instance.user,
+        ADMIN[instance.action_flag],
+        Target(label, instance.object_id or "", instance.object_repr),
+        changes=_changes(instance.change_message),
+    )
+
+
+def _changes(message: str) -> list[dict[str, Any]]:
+    """Return what an entry of the admin says was changed, without what it is called."""
+    try:
+        parts = json.loads(message)
+    except ValueError:
+        return []
+    found = []
+    for part in parts if isinstance(parts, list) else ():
+        for what, about in part.items():
+            known = {key: about[key] for key in ("name", "fields") if key in about}
+            found.append({what: known})
+    return found

@@ -1,0 +1,74 @@
+"""What an event says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import AnonymousUser
+from django.http import HttpRequest
+from django.test import RequestFactory
+
+from chat.models import Conversation
+from retrieval.audit.models import AuditEvent
+from retrieval.audit.recording import Target, answering, arecord, record
+from retrieval.database import in_thread
+from retrieval.models import Collection
+from tests.conversations import person
+
+pytestmark = pytest.mark.django_db
+
+
+def request(**fields: Any) -> HttpRequest:
+    made = RequestFactory().get("/", REMOTE_ADDR=fields.pop("address", "192.0.2.7"))
+    made.user = AnonymousUser()
+    for name, value in fields.items():
+        setattr(made, name, value)
+    return made
+
+
+def test_an_event_names_who_did_what_to_what_and_from_where() -> None:
+    ada, towers = person("ada"), Collection.objects.create(name="Towers")
+    made = record(ada, "collection.opened", towers, request=request(), request_id="r1", pages=3)
+    found = AuditEvent.objects.get(pk=made.pk)
+    assert (found.actor_id, found.actor_name) == (ada.pk, "ada")
+    assert (found.target_type, found.target_id) == ("retrieval.collection", str(towers.pk))
+    assert (found.target_name, found.action) == ("Towers", "collection.opened")
+    assert (found.address, found.via, found.request_id) == ("192.0.2.7", "session", "r1")
+    assert found.details == {"pages": 3}
+
+
+def test_without_an_actor_it_is_who_sent_the_request_that_is_answered() -> None:
+    ada = person("ada")
+    with answering(request(user=ada, api_token="t")):
+        event = record(None, "file.downloaded")
+    assert (event.actor_id, event.address, event.via) == (ada.pk, "192.0.2.7", "token")
+    assert record(None, "file.downloaded").actor_id is None
+
+
+def test_nobody_signed_in_is_nobody() -> None:
+    event = record(AnonymousUser(), "file.downloaded", request=request(address="2001:db8::1"))
+    assert (event.actor_id, event.actor_name, event.address) == (None, "", "2001:db8::1")
+
+
+def test_a_socket_has_an_address_or_none() -> None:
+    assert record(None, "a", request={"client": ["192.0.2.9", 5]}).address == "192.0.2.9"
+    assert record(None, "a", request={"client": None}).address is None
+
+
+def test_what_people_wrote_is_not_in_it() -> None:
+    ada = person("ada")
+    conversation = Conversation.objects.create(user=ada, title="Am I ill?")
+    event = record(ada, "conversation.opened", conversation)
+    assert (event.target_id, event.target_name) == (str(conversation.pk), "")
+
+
+def test_a_name_that_is_too_long_or_has_a_nul_is_cut() -> None:
+    event = record(None, "a", Target("retrieval.document", "1", "x\0" * 400))
+    assert event.target_name == "x" * 150
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_async_code_records_too() -> None:
+    event = await arecord(None, "login.failed", request={"client": ["192.0.2.9", 5]})
+    assert await in_thread(AuditEvent.objects.filter(pk=event.pk).exists)
