@@ -7,18 +7,18 @@ from collections import OrderedDict
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
-
-from django.core.exceptions import EmptyResultSet
 
 from retrieval.database import Statement, fetch
 from retrieval.models import Collection as DocumentCollection
+from retrieval.permitted import permitted
 from retrieval.search import filter_sql
 from retrieval.search.filters import Filter
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser, User
+    from django.db.models import QuerySet
 
 # Chunks of what is searched: the current version of each document.
 CHUNKS = (
@@ -44,6 +44,11 @@ KEPT_SCOPES = 1000
 _measured: OrderedDict[object, tuple[float, bool]] = OrderedDict()
 
 
+def visible_collections(user: User | AnonymousUser) -> QuerySet[Any, Any]:
+    """Return the ids of the collections that somebody may search."""
+    return DocumentCollection.objects.visible_to(user).order_by().values("id")
+
+
 @dataclass(frozen=True)
 class Scope:
     """Whose question it is, and the collections it is asked of; None is all that user may see.
@@ -66,14 +71,11 @@ class Scope:
     @cached_property
     def documents(self) -> Statement:
         """Which documents may be found, as a condition in SQL on a row of SEARCHED_DOCUMENTS."""
-        collections = DocumentCollection.objects.visible_to(self.user).order_by()
-        if self.collections is not None:
-            collections = collections.filter(id__in=self.collections)
-        try:
-            visible, params = collections.values("id").query.sql_with_params()
-        except EmptyResultSet:
-            return Statement("false")
+        visible, params = permitted(visible_collections, self.user)
         allowed = Statement(f"document.enabled AND document.collection_id IN ({visible})", params)
+        if self.collections is not None:
+            chosen = Statement("document.collection_id = ANY(%s)", [[*self.collections]])
+            allowed = _both(allowed, chosen)
         if self.versions is not None:
             return _both(
                 allowed, Statement("document.current_version_id = ANY(%s)", [[*self.versions]])
