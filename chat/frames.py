@@ -144,12 +144,16 @@ class WarningFrame(BaseFrame):
 
 
 class Error(BaseFrame):
-    """Terminal; with `run` null it refuses a request and ends no run."""
+    """Terminal; with `run` null it refuses a request and ends no run.
+
+    `retry_in_ms` says when the same may succeed, 0 where that is not known.
+    """
 
     type: Literal["error"] = "error"
     code: str
     message: str
     recoverable: bool
+    retry_in_ms: int = 0
     ask: str | None = None
 
 
@@ -170,6 +174,8 @@ class Done(BaseFrame):
     citations: list[CitationData]
     usage: Usage = Usage()
     timings: dict[str, int] = {}
+    without_sources: bool = False
+    """The model answered from what it knows, where that is allowed and the documents do not."""
 
 
 class Snapshot(BaseFrame):

@@ -18,7 +18,7 @@ from django.db import DatabaseError
 from django.utils.translation import gettext
 from structlog.contextvars import bound_contextvars
 
-from chat import asking, runstate, storing
+from chat import allowance, asking, runstate, spending, storing
 from chat.active import OWNER, RUNS, ActiveRun, hold
 from chat.answering import finding, pipeline, prefetch, preparing
 from chat.frames import Ask, Done, Error, Prefetch
@@ -128,7 +128,8 @@ async def _work(active: ActiveRun) -> None:
     state, ending = _outcome(active)
     model = active.question.model or backends.generator().model
     log = active.log
-    log.end(ending, runstate.outcome(active.run.id, state, ending, model))
+    tokens = await spending.spent(active.question, log, ending)
+    log.end(ending, runstate.outcome(active.run.id, state, ending, model, tokens))
     _saver().soon()
     try:
         async with asyncio.timeout(END_SECONDS):

@@ -34,17 +34,29 @@ FRAMES_KEPT_SECONDS = 3600.0
 
 
 class RunRefused(Exception):  # noqa: N818 - not an error of ours
-    """A request that starts no run; `code` and `message` are for the client."""
+    """A request that starts no run; `code` and `message` are for the client.
 
-    def __init__(self, code: str, message: str, *, recoverable: bool = False) -> None:
+    `retry_in_ms` says when the same may succeed, 0 where that is not known.
+    """
+
+    def __init__(
+        self, code: str, message: str, *, recoverable: bool = False, retry_in_ms: int = 0
+    ) -> None:
         super().__init__(message)
         self.code = code
         self.message = message
         self.recoverable = recoverable
+        self.retry_in_ms = retry_in_ms
 
     def frame(self, ask: str | None = None) -> Error:
         """Return it as a frame of no run; `ask` is the client's id of the question."""
-        return Error(code=self.code, message=self.message, recoverable=self.recoverable, ask=ask)
+        return Error(
+            code=self.code,
+            message=self.message,
+            recoverable=self.recoverable,
+            retry_in_ms=self.retry_in_ms,
+            ask=ask,
+        )
 
 
 def lease() -> datetime:
@@ -85,9 +97,11 @@ def unavailable_message() -> str:
     return gettext("The database cannot be reached. Please try again in a moment.")
 
 
-def outcome(run: UUID, state: RunState, ending: Done | Error, model: str) -> dict[str, object]:
-    """Return how a run ended, as columns of its row."""
-    columns: dict[str, object] = {"run": run, "state": state, "model": model}
+def outcome(
+    run: UUID, state: RunState, ending: Done | Error, model: str, tokens: int = 0
+) -> dict[str, object]:
+    """Return how a run ended, as columns of its row, and the tokens that are charged for it."""
+    columns: dict[str, object] = {"run": run, "state": state, "model": model, "tokens": tokens}
     if isinstance(ending, Done):
         done = {"finish_reason": ending.finish_reason, "usage": ending.usage.model_dump()}
         return {**columns, **done, "timings": ending.timings, "error_code": "", "error_message": ""}

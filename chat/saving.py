@@ -66,6 +66,11 @@ FROM json_to_recordset(%s) AS new (run uuid, state text, model text, finish_reas
   error_code text, error_message text, usage jsonb, timings jsonb)
 WHERE chat_run.id = new.run AND chat_run.state IN ('queued', 'running', 'interrupted')
 """
+# What an answer took counts against the limits of whoever asked, from now on.
+CHARGES = """
+UPDATE limits_charge SET tokens = new.tokens
+FROM json_to_recordset(%s) AS new (run uuid, tokens bigint) WHERE limits_charge.run = new.run
+"""
 
 
 class Saver:
@@ -128,7 +133,8 @@ async def save(batches: Collection[Batch]) -> None:
         CITATIONS: [row for batch in batches for row in citations(batch)],
         CANDIDATES: [row for batch in batches for row in candidates(batch)],
         WRITTEN: [row for batch in batches for row in written(batch)],
-        ENDINGS: [batch.log.outcome for batch in batches if batch.log.outcome],
+        ENDINGS: (ended := [batch.log.outcome for batch in batches if batch.log.outcome]),
+        CHARGES: [{"run": each["run"], "tokens": each["tokens"]} for each in ended],
     }
     await execute(
         *(Statement(sql, [orjson.dumps(rows).decode()]) for sql, rows in tables.items() if rows)

@@ -13,38 +13,53 @@ from psycopg import errors
 from psycopg.types.json import Jsonb
 from uuid_utils.compat import uuid7
 
-from chat import asking, runstate
+from chat import allowance, asking, runstate
 from chat.answering.question import Question
 from chat.asking import Asked
 from chat.frames import Ask, Status
 from chat.models import ACTIVE, Run, RunState
 from chat.runstate import RunRefused
 from retrieval.database import Statement, execute, in_thread
+from retrieval.limits.meters import meters
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 TITLE_CHARS = 80
 
-# The conversation, the question, the place for its answer, the run and its first frame, in one
-# statement; what foreign keys point to is looked for at its end.
+# The conversation, the question, the place for its answer, the run, its first frame and what is
+# charged for it, in one statement, unless something it is measured by is used up: then only that
+# is returned. What foreign keys point to is looked for at its end.
 INSERT = """
-WITH conversation AS (
+WITH meters AS MATERIALIZED ({measures}
+), admitted AS MATERIALIZED (
+  SELECT WHERE NOT EXISTS (SELECT FROM meters WHERE used >= allowed)
+), conversation AS (
   INSERT INTO chat_conversation (id, user_id, assistant_id, title, created_at, updated_at)
-  VALUES (%(conversation)s, %(user)s, %(assistant)s, %(title)s, now(), now())
+  SELECT %(conversation)s::uuid, %(user)s::bigint, %(assistant)s::uuid, %(title)s::text, now(),
+    now() FROM admitted
   ON CONFLICT (id) DO UPDATE SET updated_at = now()
 ), messages AS (
   INSERT INTO chat_message (id, conversation_id, role, text, created_at)
-  VALUES (%(question)s, %(conversation)s, 'user', %(text)s, now()),
-    (%(answer)s, %(conversation)s, 'assistant', '', now())
+  SELECT new.id, %(conversation)s::uuid, new.role, new.text, now() FROM admitted, (VALUES
+    (%(question)s::uuid, 'user', %(text)s::text), (%(answer)s::uuid, 'assistant', '')
+  ) AS new (id, role, text)
 ), frame AS (
-  INSERT INTO chat_runframe (run_id, seq, payload) VALUES (%(run)s, 1, %(frame)s)
+  INSERT INTO chat_runframe (run_id, seq, payload)
+  SELECT %(run)s::uuid, 1, %(frame)s::jsonb FROM admitted
+), charge AS (
+  INSERT INTO limits_charge (user_id, address, run, asked_at)
+  SELECT %(user)s::bigint, %(address)s::bigint, %(run)s::uuid, statement_timestamp() FROM admitted
+), run AS (
+  INSERT INTO chat_run (id, conversation_id, user_id, question_id, answer_id, ask_id, state, owner,
+    lease_expires_at, model, settings, created_at, finish_reason, error_code, error_message, usage,
+    timings, written)
+  SELECT %(run)s::uuid, %(conversation)s::uuid, %(user)s::bigint, %(question)s::uuid,
+    %(answer)s::uuid, %(ask)s::text, %(state)s::text, %(owner)s::text, %(lease)s::timestamptz,
+    %(model)s::text, %(settings)s::jsonb, now(), '', '', '', '{{}}', '{{}}', '[]'
+  FROM admitted
 )
-INSERT INTO chat_run (id, conversation_id, user_id, question_id, answer_id, ask_id, state, owner,
-  lease_expires_at, model, settings, created_at, finish_reason, error_code, error_message, usage,
-  timings, written)
-VALUES (%(run)s, %(conversation)s, %(user)s, %(question)s, %(answer)s, %(ask)s, %(state)s,
-  %(owner)s, %(lease)s, %(model)s, %(settings)s, now(), '', '', '', '{}', '{}', '[]')
+SELECT * FROM meters WHERE used >= allowed
 """
 
 
@@ -83,9 +98,12 @@ async def create(user: User, ask: Ask, owner: str) -> NewRun:
     for last_try in (False, True):
         try:
             await insert(run, asked, first)
-        except IntegrityError as error:
+        except (RunRefused, IntegrityError) as error:
+            # A repeat is no second question, and is not measured.
             if ask.id and (earlier := await in_thread(find_run, user, ask.id)):
                 return NewRun(earlier, first_frame(earlier), None)
+            if isinstance(error, RunRefused):
+                raise
             if isinstance(error.__cause__, errors.ForeignKeyViolation):
                 refusal = RunRefused("not_found", gettext("There is no such conversation."))
                 raise refusal from error
@@ -114,12 +132,12 @@ def first_frame(run: Run) -> Status:
 async def insert(run: Run, asked: Asked, first: Status) -> None:
     """Write a new run with its messages, and its conversation if that is new, too.
 
-    Raises DatabaseError.
+    Raises RunRefused where its user has used up what they may, DatabaseError.
     """
     text = asked.question.text
     values = {
+        **allowance.values(run.user, asked.conversation),
         "conversation": run.conversation_id,
-        "user": run.user_id,
         "assistant": asked.assistant,
         "title": Truncator(" ".join(text.split())).chars(TITLE_CHARS),
         "question": run.question_id,
@@ -134,7 +152,9 @@ async def insert(run: Run, asked: Asked, first: Status) -> None:
         "settings": Jsonb(run.settings),
         "frame": first.to_json(),
     }
-    await execute(Statement(INSERT, values))
+    insertion = INSERT.format(measures=allowance.measures(run.user))
+    full = await execute(*allowance.locks(run.user, values), Statement(insertion, values))
+    allowance.refuse_if_full(meters(full))
 
 
 def find_run(user: User, ask: str) -> Run | None:

@@ -9,7 +9,8 @@ from django.core.exceptions import ImproperlyConfigured
 
 from ragsite import backends, logs, postgres, security, strength
 from ragsite.environment import BASE_DIR, env
-from ragsite.privacy import *  # noqa: F403 - settings by subject
+from ragsite.limits import *  # noqa: F403 - settings by subject
+from ragsite.privacy import *  # noqa: F403
 from ragsite.security import *  # noqa: F403
 from ragsite.signing_in import *  # noqa: F403
 from ragsite.state import state_dir

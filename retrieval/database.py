@@ -70,24 +70,28 @@ async def rows(queryset: QuerySet[Any, Any]) -> list[Row]:
     return await fetch(sql, params)
 
 
-async def execute(*statements: Statement) -> None:
-    """Run statements in one transaction. Raises django.db.DatabaseError."""
+async def execute(*statements: Statement) -> list[Row]:
+    """Run statements in one transaction; return the rows of the last one, if it has any.
+
+    Raises django.db.DatabaseError.
+    """
     own = await connections.get()
     with connection.wrap_database_errors:
         try:
-            await _execute(own, statements)
+            return await _execute(own, statements)
         except psycopg.OperationalError:
             # Whoever tries again is not to meet the other connections that were lost.
             await own.forget()
             raise
 
 
-async def _execute(own: Connections, statements: Sequence[Statement]) -> None:
+async def _execute(own: Connections, statements: Sequence[Statement]) -> list[Row]:
     async with own.connection() as lent, AsyncExitStack() as stack:
         if len(statements) > 1:  # one is a transaction by itself
             await stack.enter_async_context(lent.transaction())
         for sql, params in statements:
-            await lent.execute(sql.encode(), params)
+            last = await lent.execute(sql.encode(), params)
+        return await last.fetchall() if last.description else []
 
 
 @cache

@@ -43,7 +43,7 @@ def test_every_variable_that_is_read_is_documented_and_no_other(
     recorder = Recorder()
     for module in (environment, state, postgres):
         monkeypatch.setattr(module, "env", recorder)
-    for part in ("privacy", "security", "signing_in"):
+    for part in ("limits", "privacy", "security", "signing_in"):
         monkeypatch.delitem(sys.modules, f"ragsite.{part}")
     runpy.run_path(str(BASE_DIR / "ragsite" / "settings.py"))
     asked = recorder.asked

@@ -34,6 +34,9 @@ class Guest(User):
 
     objects: ClassVar[GuestManager] = GuestManager()
 
+    address: int | None = None
+    """A keyed hash of where a guest asks from, known while they do."""
+
     # What a row says otherwise does not count.
     is_staff = property(lambda _: False, lambda *_: None)
     is_superuser = property(lambda _: False, lambda *_: None)
