@@ -18,7 +18,7 @@ from chat.runlog import RunLog
 
 OWNER = f"{socket.gethostname()}:{os.getpid()}:{uuid4().hex[:8]}"
 
-WhyCancelled = Literal["stopped", "abandoned", "drained", "lost"]
+WhyCancelled = Literal["stopped", "abandoned", "drained", "lost", "withdrawn"]
 
 
 @dataclass(eq=False)

@@ -20,7 +20,8 @@ from django.utils.translation import gettext
 from pydantic import ValidationError
 
 from chat import metrics, runs
-from chat.access import is_signed_in, user_group
+from chat.access import EVERYONE, is_signed_in, user_group
+from chat.accounts import tokens
 from chat.channel_layer import PROCESS
 from chat.frames import (
     Ack,
@@ -66,6 +67,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
         await self.accept()
         if self.user.is_authenticated:
             await self.channel_layer.group_add(user_group(self.user), self.channel_name)
+            await self.channel_layer.group_add(EVERYONE, self.channel_name)
         else:
             await self.close(NOT_SIGNED_IN)
 
@@ -78,6 +80,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
         """Stop reading; the runs go on for their grace period."""
         await self.channel_layer.group_discard(PROCESS, self.channel_name)
         await self.channel_layer.group_discard(user_group(self.user), self.channel_name)
+        await self.channel_layer.group_discard(EVERYONE, self.channel_name)
         await self.stop_reading()
         for conversation in self.watching:
             await self.channel_layer.group_discard(
@@ -93,9 +96,22 @@ class ChatConsumer(AsyncWebsocketConsumer):
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def look_again(self, event: dict[str, Any] | None = None) -> bool:
-        """Close the socket if its session has ended; return whether it may go on."""
-        if await is_signed_in(self.user, self.scope["session"].session_key):
+    async def look_again(self, event: dict[str, Any]) -> None:
+        """Rights have changed: close the socket if its session ended, end answers it lost."""
+        try:
+            if await self.may_go_on():
+                for run in list(self.following):
+                    await runs.end_if_withdrawn(self.user, run)
+        except DatabaseError:
+            logger.exception("Rights could not be looked up after they changed")
+
+    async def may_go_on(self) -> bool:
+        """Close the socket if its session or token has ended; return whether it may go on."""
+        if token := self.scope.get("token"):
+            is_in = await tokens.is_in_force(token)
+        else:
+            is_in = await is_signed_in(self.user, self.scope["session"].session_key)
+        if is_in:
             return True
         await self.stop_reading()
         await self.close(NOT_SIGNED_IN)
@@ -111,7 +127,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
         raw = text_data if text_data is not None else (bytes_data or b"")
         try:
             message = ClientMessageAdapter.validate_json(raw)
-            if isinstance(message, Ack) or await self.look_again():
+            if isinstance(message, Ack) or await self.may_go_on():
                 await self.handle(message)
         except ValidationError as error:
             await self.send_frame(refusal(error, raw))

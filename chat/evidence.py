@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.db.models import Prefetch, QuerySet
 from django.db.models.functions import Substr
 
 from chat.models import Candidate, Citation, Message, Role
+from chat.redaction import redact_evidence, redact_messages
 from retrieval.models import Chunk, DocumentVersion
 
 if TYPE_CHECKING:
@@ -52,11 +53,18 @@ class Excerpt:
     after: str
 
 
-def messages() -> QuerySet[Message]:
-    """Return messages with everything that showing them takes, in a fixed number of queries."""
-    return Message.objects.select_related("run").prefetch_related(
-        "citations", Prefetch("run__candidates", candidates())
+def messages(user: User | AnonymousUser, **wanted: Any) -> list[Message]:
+    """Return messages, oldest first, with everything that showing them takes.
+
+    What `user` may no longer see of their evidence is blank. Takes a fixed number of queries.
+    """
+    found = list(
+        Message.objects.filter(**wanted)
+        .select_related("run", "conversation__assistant")
+        .prefetch_related("citations", Prefetch("run__candidates", candidates()))
     )
+    redact_messages(found, user)
+    return found
 
 
 def candidates() -> QuerySet[Candidate]:
@@ -130,14 +138,28 @@ def excerpt(chunk: Chunk | None, quote: str, user: User | AnonymousUser) -> Exce
     return Excerpt(*(part if plain else HEADING.sub("", part) for part in parts))
 
 
-def citation_of(message: Message, ordinal: int) -> Citation | None:
-    """Return a citation with its document, or None while it is not stored yet."""
-    return (
+def citation_of(message: Message, ordinal: int, user: User | AnonymousUser) -> Citation | None:
+    """Return a citation with its document, or None while it is not stored yet.
+
+    It is blank where `user` may no longer see the document.
+    """
+    found = (
         Citation.objects.filter(message=message, ordinal=ordinal)
         .select_related("chunk", "version__document__collection")
         .defer("chunk__fulltext", "version__text")
         .first()
     )
+    if found is not None:
+        redact_evidence([found], [], user)
+    return found
+
+
+def candidate_of(message: Message, rank: int, user: User | AnonymousUser) -> Candidate | None:
+    """Return a passage that was found for an answer, blank where `user` may not see it any more."""
+    found = candidates().filter(run__answer=message, rank=rank).first()
+    if found is not None:
+        redact_evidence([], [found], user)
+    return found
 
 
 def _find(quote: str, passage: str) -> tuple[int, int]:

@@ -18,8 +18,9 @@ from django.utils.translation import gettext
 
 from chat import runstate
 from chat.active import RUNS, ActiveRun, hold
-from chat.frames import TERMINAL, Frame
+from chat.frames import TERMINAL, Frame, SearchResults
 from chat.models import ACTIVE, Run
+from chat.redaction import Redactor, hidden_documents
 from chat.runstate import RunRefused
 from retrieval.database import in_thread
 
@@ -39,8 +40,8 @@ FIRST_READER_SECONDS = 10.0
 async def follow(user: User, run_id: UUID, after: int = 0) -> AsyncGenerator[Frame]:
     """Yield a run's frames behind number `after`: stored ones, then live ones, to the end.
 
-    A client that cannot be brought up to date frame by frame gets a snapshot. Raises RunRefused
-    for a run that is not there or somebody else's.
+    A client that cannot be brought up to date frame by frame gets a snapshot. What the user may
+    no longer see is taken out. Raises RunRefused for a run that is not there or somebody else's.
     """
     active = RUNS.get(run_id)
     if active and active.run.user_id == user.pk:
@@ -50,9 +51,24 @@ async def follow(user: User, run_id: UUID, after: int = 0) -> AsyncGenerator[Fra
         if run is None:
             raise RunRefused("not_found", gettext("There is no such answer."))
         frames = _follow_stored(run, after)
+    redactor = Redactor(user)
     async with aclosing(frames):
         async for frame in frames:
-            yield frame
+            yield await redactor.redact(frame)
+
+
+async def is_withdrawn(user: User, run: UUID) -> bool:
+    """Whether `user` may no longer see all that a run's answer is written from.
+
+    Raises DatabaseError.
+    """
+    active = RUNS.get(run)
+    frames = active.log.frames if active else await in_thread(runstate.stored_frames, run, 0)
+    shown = next((frame for frame in frames if isinstance(frame, SearchResults)), None)
+    if shown is None:
+        return False
+    used = {source.document_id for source in shown.results if source.index is not None}
+    return bool(used and await hidden_documents(user, used))
 
 
 async def _follow_here(active: ActiveRun, after: int) -> AsyncGenerator[Frame]:

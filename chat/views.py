@@ -72,7 +72,7 @@ def conversation(request: MemberRequest, conversation_id: UUID | None = None) ->
         current = get_object_or_404(_conversations(request), pk=conversation_id)
     context = {
         "conversation": current,
-        "messages": evidence.messages().filter(conversation=current) if current else (),
+        "messages": evidence.messages(request.user, conversation=current) if current else (),
         "assistant": _assistant(current),
         "quotes_only": backends.generator().quotes_only,
         "theme": request.COOKIES.get("theme", "system"),
@@ -111,7 +111,7 @@ def sources(request: MemberRequest, message_id: UUID) -> HttpResponse:
 def citation(request: MemberRequest, message_id: UUID, ordinal: int) -> HttpResponse:
     """Show the passage that a citation points to, with the sentence marked."""
     answer = _message(request, message_id)
-    found = evidence.citation_of(answer, ordinal)
+    found = evidence.citation_of(answer, ordinal, request.user)
     if found is None:
         if answer.run.state in ACTIVE:
             return render(request, "chat/_passage_soon.html")
@@ -135,7 +135,9 @@ def citation(request: MemberRequest, message_id: UUID, ordinal: int) -> HttpResp
 def source(request: MemberRequest, message_id: UUID, rank: int) -> HttpResponse:
     """Show a passage that was found but not cited."""
     answer = _message(request, message_id)
-    found = get_object_or_404(evidence.candidates(), run__answer=answer, rank=rank)
+    found = evidence.candidate_of(answer, rank, request.user)
+    if found is None:
+        raise Http404
     context = {
         "item": found,
         "version": found.chunk.version if found.chunk else None,
@@ -200,8 +202,10 @@ def _conversations(request: MemberRequest) -> QuerySet[Conversation]:
 
 
 def _message(request: MemberRequest, message_id: UUID) -> Message:
-    messages = evidence.messages().select_related("run", "conversation__assistant")
-    return get_object_or_404(messages, pk=message_id, conversation__user=request.user)
+    found = evidence.messages(request.user, pk=message_id, conversation__user=request.user)
+    if not found:
+        raise Http404
+    return found[0]
 
 
 def _assistant(conversation: Conversation | None) -> Assistant | None:

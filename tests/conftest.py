@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
+from django.core.cache import cache
 from django.db import connection
 from pytest_django import DjangoDbBlocker
 
 from ragsite import postgres
 
-pytest_plugins = ["tests.provider", "tests.servers"]
+pytest_plugins = ["tests.provider", "tests.servers", "tests.sockets"]
 
 # Two test runs at once in one checkout need a name each, and so do the processes of one.
 DATABASE = "_".join(
@@ -51,3 +52,9 @@ def _folders() -> Iterator[None]:
     collect()
     yield
     shutil.rmtree(Path(settings.MEDIA_ROOT), ignore_errors=True)
+
+
+@pytest.fixture(autouse=True)
+def _no_counts() -> None:
+    """Forget the attempts of other tests, which limits would count."""
+    cache.clear()

@@ -2,86 +2,27 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 from uuid import uuid4
 
 import psycopg
 import pytest
 from asgiref.sync import sync_to_async
-from channels.testing import WebsocketCommunicator
 from django.conf import settings as django_settings
 from django.contrib.auth import HASH_SESSION_KEY
 from django.contrib.auth.models import User
 from django.contrib.sessions.backends.db import SessionStore
-from django.db import connections
 from django.test import Client
 from prometheus_client import REGISTRY
 from pytest_django import Settings
 
 from chat import active as active_runs
 from chat import consumers
-from chat.active import RUNS
 from chat.models import Message, Run, RunState
-from ragsite.asgi import application
 from retrieval.connections import connections as loop_connections
 from retrieval.models import Chunk
 from tests.fakes import ScriptedGenerator
-
-
-class Page(WebsocketCommunicator):
-    """A browser's socket; slow machines get time."""
-
-    session = ""
-
-    async def connect(self, timeout: float = 10) -> tuple[bool, Any]:  # noqa: ASYNC109
-        return await super().connect(timeout)
-
-    async def disconnect(self, code: int = 1000, timeout: float = 10) -> None:  # noqa: ASYNC109
-        await super().disconnect(code, timeout)
-
-
-QUESTION = {"type": "ask", "text": "How high is the tower?", "id": "q1"}
-
-
-@pytest.fixture
-async def visit() -> AsyncIterator[Callable[..., Awaitable[Page]]]:
-    """Open sockets as a browser does that is signed in as someone; they are closed at the end."""
-    pages: list[Page] = []
-
-    async def open_page(user: User | None = None, origin: str = "http://localhost") -> Page:
-        client = Client()
-        if user:
-            await sync_to_async(client.force_login)(user)
-        cookie = client.cookies.get(django_settings.SESSION_COOKIE_NAME)
-        headers = [(b"origin", origin.encode()), (b"host", b"localhost")]
-        if cookie:
-            headers.append((b"cookie", f"{cookie.key}={cookie.value}".encode()))
-        page = Page(application, "/ws/chat/", headers)
-        page.session = cookie.value if cookie else ""
-        pages.append(page)
-        return page
-
-    yield open_page
-    for page in pages:
-        await page.disconnect()
-    for active in list(RUNS.values()):
-        active.cancel("stopped")
-    await asyncio.gather(*active_runs._tasks)
-    await sync_to_async(connections.close_all)()
-
-
-async def frame(page: Page) -> dict[str, Any]:
-    received: dict[str, Any] = json.loads(await page.receive_from(timeout=10))
-    return received
-
-
-async def frames_until(page: Page, *kinds: str) -> list[dict[str, Any]]:
-    """Return the frames up to the first of one of these types."""
-    received = [await frame(page)]
-    while received[-1]["type"] not in kinds:
-        received.append(await frame(page))
-    return received
+from tests.sockets import CLOSED, QUESTION, frame, frames_until
 
 
 async def test_a_question_is_answered_in_frames(
@@ -300,9 +241,6 @@ async def test_a_socket_without_a_sign_in_is_closed_with_4401(
     page = await visit()
     assert await page.connect() == (True, None)
     assert await page.receive_output(timeout=10) == {"type": "websocket.close", "code": 4401}
-
-
-CLOSED = {"type": "websocket.close", "code": 4401}
 
 
 async def test_signing_out_closes_the_socket_and_ends_what_it_reads(

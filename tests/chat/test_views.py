@@ -110,7 +110,7 @@ def test_showing_a_conversation_takes_as_many_queries_however_long_it_is(
         conversations.answered(
             ada, f"And {number}?", version=version, conversation=run.conversation
         )
-    with django_assert_max_num_queries(12):
+    with django_assert_max_num_queries(14):
         text_of(page, reverse("chat:conversation", args=[run.conversation_id]))
 
 
@@ -193,7 +193,7 @@ def test_a_passage_one_may_no_longer_see_is_not_shown(page: Client, run: Run) ->
     for name, number in (("citation", 0), ("source", 2)):
         html = text_of(page, reverse(f"chat:{name}", args=[run.answer_id, number]))
         assert "Built in 1828" not in html
-        assert "you may no longer see it" in html
+        assert "You may no longer see this document" in html
 
 
 def test_a_citation_not_stored_yet_is_asked_for_again(page: Client, ada: User) -> None:

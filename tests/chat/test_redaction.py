@@ -1,0 +1,153 @@
+"""What a person may no longer see is taken out of evidence, wherever it is shown again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+from asgiref.sync import sync_to_async
+from django.contrib.auth.models import User
+from django.db import DatabaseError, connections
+from django.test import Client
+from django.urls import reverse
+
+from chat import active, redaction, runs
+from chat.frames import Ask, Citation, Done, Frame, SearchResults, Snapshot
+from chat.models import RunFrame
+from retrieval.models import Chunk, Collection, Document, Visibility
+from tests.fakes import ScriptedGenerator
+
+SECRETS = ("The tower", "96 metres", "Anna Berg")
+ANSWER = "Quite high [1]."
+
+
+@pytest.fixture(autouse=True)
+async def _quiet() -> AsyncIterator[None]:
+    yield
+    await asyncio.gather(*active._tasks)
+    await sync_to_async(connections.close_all)()
+
+
+async def answered(user: User, generator: ScriptedGenerator) -> runs.Run:
+    """Ask, and wait for the whole answer."""
+    generator.script = [ANSWER]
+    run = await runs.start(user, Ask(type="ask", text="How high is the tower?"))
+    async for _ in runs.follow(user, run.id):
+        pass
+    await asyncio.gather(*active._tasks)
+    return run
+
+
+async def close_collection() -> None:
+    await Collection.objects.aupdate(visibility=Visibility.RESTRICTED)
+
+
+async def replayed(user: User, run: runs.Run, after: int = 0) -> list[Frame]:
+    return [frame async for frame in runs.follow(user, run.id, after)]
+
+
+def assert_blank(frames: list[Frame]) -> None:
+    """The numbers are there, and nothing of the documents."""
+    shown = "".join(frame.to_json() for frame in frames)
+    assert not any(secret in shown for secret in SECRETS)
+    assert redaction.hidden_title() in shown
+
+
+async def test_a_replay_has_the_answer_and_nothing_of_what_was_closed(
+    user: User, tower: Chunk, generator: ScriptedGenerator
+) -> None:
+    run = await answered(user, generator)
+    await close_collection()
+    frames = await replayed(user, run)
+    assert_blank(frames)
+    assert isinstance(frames[-1], Done)
+    assert (frames[-1].answer, frames[-1].citations[0].index) == (ANSWER, 1)
+
+
+async def test_a_replay_from_behind_the_search_is_blank_too(
+    user: User, tower: Chunk, generator: ScriptedGenerator
+) -> None:
+    run = await answered(user, generator)
+    (found,) = [
+        frame.seq for frame in await replayed(user, run) if isinstance(frame, SearchResults)
+    ]
+    await close_collection()
+    frames = await replayed(user, run, found)
+    assert any(isinstance(frame, Citation) for frame in frames)
+    assert_blank(frames)
+
+
+async def test_a_snapshot_is_blank_too(
+    user: User, tower: Chunk, generator: ScriptedGenerator
+) -> None:
+    run = await answered(user, generator)
+    await RunFrame.objects.all().adelete()
+    await close_collection()
+    frames = await replayed(user, run)
+    assert isinstance(frames[0], Snapshot)
+    assert_blank(frames)
+
+
+async def test_what_is_still_seen_is_replayed_as_it_was(
+    user: User, tower: Chunk, generator: ScriptedGenerator
+) -> None:
+    run = await answered(user, generator)
+    first = await replayed(user, run)
+    assert "96 metres" in "".join(frame.to_json() for frame in first)
+    assert [frame.to_json() for frame in await replayed(user, run)] == [
+        frame.to_json() for frame in first
+    ]
+
+
+async def test_while_nobody_can_say_evidence_is_hidden(
+    user: User,
+    tower: Chunk,
+    generator: ScriptedGenerator,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    run = await answered(user, generator)
+
+    async def away(*_: object) -> set[str]:
+        raise DatabaseError("made up")
+
+    monkeypatch.setattr(redaction, "hidden_documents", away)
+    assert_blank(await replayed(user, run))
+
+
+async def test_pages_show_the_answer_and_nothing_of_what_was_closed(
+    user: User, tower: Chunk, generator: ScriptedGenerator
+) -> None:
+    """The conversation, the answer, its sources, a citation, and a passage that was found."""
+    run = await answered(user, generator)
+    page = Client()
+    await sync_to_async(page.force_login)(user)
+    addresses = [
+        reverse("chat:conversation", args=[run.conversation_id]),
+        reverse("chat:message", args=[run.answer_id]),
+        reverse("chat:sources", args=[run.answer_id]),
+        reverse("chat:citation", args=[run.answer_id, 0]),
+        reverse("chat:source", args=[run.answer_id, 1]),
+    ]
+
+    async def shown(address: str) -> str:
+        response = await sync_to_async(page.get)(address)
+        assert response.status_code == 200
+        return str(response.content.decode())
+
+    for address in addresses:
+        assert "The tower" in await shown(address)
+    await close_collection()
+    for address in addresses:
+        html = await shown(address)
+        assert not any(secret in html for secret in SECRETS), address
+    assert ANSWER in await shown(addresses[0])
+
+
+async def test_the_quote_of_a_document_that_was_deleted_stays(
+    user: User, tower: Chunk, generator: ScriptedGenerator
+) -> None:
+    """It is nobody's any more, and the answer keeps what it rested on."""
+    run = await answered(user, generator)
+    await Document.with_deleted.all().adelete()
+    assert "96 metres" in "".join(frame.to_json() for frame in await replayed(user, run))
