@@ -77,11 +77,11 @@ if _https:
 CONTENT_SECURITY_POLICY = {"DIRECTIVES": _directives}
 # Passkeys and the copy buttons; nothing else of the machine, here or in what the page might hold.
 _off = (
-    "accelerometer", "autoplay", "bluetooth", "browsing-topics", "camera", "clipboard-read",
+    "accelerometer", "autoplay", "browsing-topics", "camera", "clipboard-read",
     "display-capture", "encrypted-media", "fullscreen", "gamepad", "geolocation", "gyroscope",
     "hid", "idle-detection", "local-fonts", "magnetometer", "microphone", "midi", "payment",
     "picture-in-picture", "screen-wake-lock", "serial", "storage-access", "sync-xhr", "usb",
-    "web-share", "window-management", "xr-spatial-tracking",
+    "window-management", "xr-spatial-tracking",
 )  # fmt: skip
 _own = ("clipboard-write", "publickey-credentials-create", "publickey-credentials-get")
 PERMISSIONS_POLICY: dict[str, list[str]] = {

@@ -166,3 +166,14 @@ def test_scripts_turn_no_text_into_elements_but_through_the_sanitiser() -> None:
     }
     # What the site's own upload page answers, in a template, which runs nothing.
     assert found == {"admin-upload.js": [".innerHTML"]}
+
+
+def test_htmx_puts_no_style_of_its_own_into_pages() -> None:
+    pages = [
+        file.read_text()
+        for file in (settings.BASE_DIR / "templates").rglob("*.html")
+        if "{% htmx_script" in file.read_text()
+    ]
+    assert pages
+    assert all('"includeIndicatorStyles": false' in page for page in pages)
+    assert all('"allowEval": false' in page for page in pages)
