@@ -7,23 +7,46 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID
 
+from django.contrib.auth.models import User
+from django.db.models import Q
 from django.utils.translation import gettext
 
 from chat.answering.question import Question
 from chat.frames import Ask, Asking
+from chat.models import Assistant
+from chat.models.assistants import CHOOSE_ANY_MODEL
 from chat.runstate import RunRefused
 from retrieval import search
 from retrieval.backends.base import ChatMessage
+from retrieval.backends.generation import GenerationSettings, GenerationSettingsError
 from retrieval.database import fetch, rows
-from retrieval.models import Collection
+from retrieval.models.rights import holds, is_known
+from retrieval.permitted import permitted
 
 if TYPE_CHECKING:
-    from django.contrib.auth.models import User
+    from django.contrib.auth.models import AnonymousUser
+    from django.db.models import QuerySet
 
+# The conversation if it is the person's, and of the assistants they may use the one that is named,
+# or else the conversation's own, or else the preferred one: one row, whatever there is.
 ASSISTANT = """
-SELECT id, instructions, search_settings, allowed_models, rewrites,
+SELECT conversation.id, conversation.assistant_id, EXISTS (SELECT FROM chat_assistant),
+  assistant.id, (
+    SELECT version.id FROM chat_assistantversion AS version
+    WHERE version.assistant_id = assistant.id ORDER BY number DESC LIMIT 1
+  ), instructions, search_settings, model, generation, allowed_models, rewrites,
+  answers_without_sources,
   ARRAY(SELECT collection_id FROM chat_assistant_collections WHERE assistant_id = assistant.id)
-FROM chat_assistant AS assistant WHERE
+FROM (SELECT) AS asked
+LEFT JOIN chat_conversation AS conversation ON conversation.id = %s AND conversation.user_id = %s
+LEFT JOIN LATERAL (
+  SELECT * FROM chat_assistant
+  WHERE id IN ({usable}) AND CASE
+    WHEN %s <> '' THEN name = %s
+    WHEN conversation.assistant_id IS NOT NULL THEN id = conversation.assistant_id
+    ELSE true END
+  ORDER BY is_default DESC, name LIMIT 1
+) AS assistant ON true
 """
 
 
@@ -31,73 +54,109 @@ class AskedAssistant(NamedTuple):
     """What of an assistant an answer depends on."""
 
     id: UUID | None = None
+    version: UUID | None = None
     instructions: str = ""
     search_settings: dict[str, Any] = {}  # noqa: RUF012 - nobody writes to it
+    model: str = ""
+    generation: dict[str, Any] = {}  # noqa: RUF012
     allowed_models: Sequence[str] = ()
     rewrites: bool = True
+    answers_without_sources: bool = False
     collections: Sequence[UUID] = ()
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A question, and where it was asked: a conversation's id if it goes on with one."""
+    """A question, and where it was asked: a conversation's id if it goes on with one.
+
+    `assistant` is who answers, and `version` what decides how.
+    """
 
     question: Question
     conversation: UUID | None
     assistant: UUID | None
+    version: UUID | None
 
 
 async def find(user: User, asking: Asking) -> Asked:
     """Return what is being asked, storing nothing. Raises RunRefused, DatabaseError."""
-    own = await find_conversation(user, asking.conversation) if asking.conversation else None
-    assistant = await find_assistant(asking.assistant, own)
+    assistant = await find_assistant(user, asking)
     question = Question(
         text=asking.text,
         scope=search.Scope(user, await find_collections(user, asking.collections, assistant)),
         history=await read_history(asking.conversation) if asking.conversation else (),
         instructions=assistant.instructions,
         settings=search_settings(assistant, asking.settings),
-        model=find_model(user, asking, assistant) if isinstance(asking, Ask) else None,
+        model=await find_model(user, asking, assistant) if isinstance(asking, Ask) else None,
+        generation=generation_settings(assistant),
         rewrite=assistant.rewrites,
+        without_sources=assistant.answers_without_sources,
     )
-    return Asked(question, asking.conversation, assistant.id)
+    return Asked(question, asking.conversation, assistant.id, assistant.version)
 
 
-async def find_conversation(user: User, conversation: UUID) -> UUID | None:
-    """Return the assistant of a conversation of the user's. Raises RunRefused if there is none."""
-    found = await fetch(
-        "SELECT assistant_id FROM chat_conversation WHERE id = %s AND user_id = %s",
-        [conversation, user.pk],
+async def find_assistant(user: User, asking: Asking) -> AskedAssistant:
+    """Return the assistant that is named, or the conversation's own, or the preferred one.
+
+    Where there are no assistants at all, whoever is signed in asks without one. Raises RunRefused
+    if it may not be used, or the conversation is not the user's.
+    """
+    usable, params = permitted(usable_assistants, user)
+    name = asking.assistant or ""
+    ((conversation, own, any_at_all, *found),) = await fetch(
+        ASSISTANT.format(usable=usable),
+        [asking.conversation, user.pk, *params, name, name],
     )
-    if not found:
+    if asking.conversation and not conversation:
         raise RunRefused("not_found", gettext("There is no such conversation."))
-    assistant: UUID | None = found[0][0]
-    return assistant
-
-
-async def find_assistant(name: str | None, own: UUID | None) -> AskedAssistant:
-    """Return the assistant that is named, or the conversation's own, or the default one.
-
-    Raises RunRefused.
-    """
+    if found[0]:
+        return AskedAssistant(*found)
     if name:
-        if named := await fetch(f"{ASSISTANT} name = %s", [name]):
-            return AskedAssistant(*named[0])
         raise RunRefused("unknown_assistant", gettext("There is no assistant of that name."))
-    found = await (
-        fetch(f"{ASSISTANT} id = %s", [own]) if own else fetch(f"{ASSISTANT} is_default")
+    if own:
+        raise RunRefused("assistant_unavailable", taken_away_message())
+    if any_at_all or not is_known(user):
+        raise RunRefused("assistant_unavailable", none_open_message())
+    return AskedAssistant()
+
+
+def usable_assistants(user: User | AnonymousUser) -> QuerySet[Any, Any]:
+    """Return the ids of the assistants that somebody may use."""
+    return Assistant.objects.usable_by(user).order_by().values("id")
+
+
+def taken_away_message() -> str:
+    """Say that a conversation cannot go on, and what to do."""
+    return gettext(
+        "The assistant of this conversation is no longer open to you. Start a new conversation, or"
+        " ask an administrator for access."
     )
-    return AskedAssistant(*found[0]) if found else AskedAssistant()
 
 
-def find_model(user: User, ask: Ask, assistant: AskedAssistant) -> str | None:
-    """Return the model the question chooses, None for the configured one.
+def none_open_message() -> str:
+    """Say that there is nobody to ask, and what to do."""
+    return gettext("No assistant is open to you. Sign in, or ask an administrator for access.")
 
-    Models cost what they cost: RunRefused unless the assistant allows it, or the user is staff.
+
+async def find_model(user: User, ask: Ask, assistant: AskedAssistant) -> str | None:
+    """Return the model that writes: the question's choice, or the assistant's.
+
+    None is the configured one. Models cost what they cost: RunRefused unless the assistant allows
+    the choice, or the user may choose any.
     """
-    if ask.model is None or ask.model in assistant.allowed_models or user.is_staff:
+    if not ask.model or ask.model == assistant.model:
+        return assistant.model or None
+    if ask.model in assistant.allowed_models or await may_choose_any_model(user):
         return ask.model
     raise RunRefused("model_not_allowed", gettext("This assistant does not offer that model."))
+
+
+async def may_choose_any_model(user: User) -> bool:
+    """Whether a person may have any model, as the database says now. Raises DatabaseError."""
+    if not is_known(user):
+        return False
+    may = Q(is_superuser=True) | holds(user, CHOOSE_ANY_MODEL)
+    return bool(await rows(User.objects.filter(may, pk=user.pk, is_active=True).values("pk")))
 
 
 async def find_collections(
@@ -106,8 +165,13 @@ async def find_collections(
     """Return the ids of the collections to search, None for all. Raises RunRefused."""
     if not names:
         return tuple(assistant.collections) or None
-    visible = Collection.objects.visible_to(user).filter(name__in=names)
-    found: dict[str, UUID] = dict(await rows(visible.values_list("name", "id")))
+    visible, params = permitted(search.visible_collections, user)
+    found: dict[str, UUID] = dict(
+        await fetch(
+            f"SELECT name, id FROM retrieval_collection WHERE name = ANY(%s) AND id IN ({visible})",
+            [names, *params],
+        )
+    )
     if missing := [name for name in names if name not in found]:
         raise RunRefused(
             "unknown_collection",
@@ -133,6 +197,14 @@ def search_settings(
     except search.SearchSettingsError as error:
         raise RunRefused("bad_settings", str(error)) from error
     return settings.within(own.filters) if "filters" in asked else settings
+
+
+def generation_settings(assistant: AskedAssistant) -> GenerationSettings:
+    """Return how the assistant's answers are written. Raises RunRefused that names the field."""
+    try:
+        return GenerationSettings.parse(assistant.generation)
+    except GenerationSettingsError as error:
+        raise RunRefused("bad_settings", str(error)) from error
 
 
 async def read_history(conversation: UUID, before: UUID | None = None) -> list[ChatMessage]:

@@ -184,6 +184,7 @@ def ending_of(run: Run, text: str, citations: list[CitationData]) -> Done | Erro
             citations=citations,
             usage=Usage(**run.usage),
             timings=run.timings,
+            without_sources=run.without_sources,
         )
     return Error(
         code=run.error_code or "interrupted",

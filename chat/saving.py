@@ -14,7 +14,7 @@ import orjson
 from django.conf import settings
 from django.db import DatabaseError, DataError, IntegrityError
 
-from chat.frames import Citation, SearchResults, Status, Token
+from chat.frames import Citation, SearchResults, Status, Token, WarningFrame
 from chat.runlog import Batch, RunLog
 from retrieval.database import Statement, execute
 
@@ -56,6 +56,10 @@ ON CONFLICT DO NOTHING
 WRITTEN = """
 UPDATE chat_run SET written = new.written
 FROM json_to_recordset(%s) AS new (run uuid, written jsonb) WHERE chat_run.id = new.run
+"""
+WITHOUT_SOURCES = """
+UPDATE chat_run SET without_sources = true
+FROM json_to_recordset(%s) AS new (run uuid) WHERE chat_run.id = new.run
 """
 # A run whose lease ran out, while PostgreSQL was away say, was not interrupted after all.
 ENDINGS = """
@@ -133,6 +137,7 @@ async def save(batches: Collection[Batch]) -> None:
         CITATIONS: [row for batch in batches for row in citations(batch)],
         CANDIDATES: [row for batch in batches for row in candidates(batch)],
         WRITTEN: [row for batch in batches for row in written(batch)],
+        WITHOUT_SOURCES: [{"run": each.log.run} for each in batches if is_without_sources(each)],
         ENDINGS: (ended := [batch.log.outcome for batch in batches if batch.log.outcome]),
         CHARGES: [{"run": each["run"], "tokens": each["tokens"]} for each in ended],
     }
@@ -162,6 +167,14 @@ def written(batch: Batch) -> Iterable[dict[str, object]]:
     """Return the row of what is searched for in place of a question, if there is more of it."""
     if any(isinstance(frame, Status) and frame.written for frame in batch.frames):
         yield {"run": batch.log.run, "written": batch.log.written}
+
+
+def is_without_sources(batch: Batch) -> bool:
+    """Whether a batch says that the answer is the model's own."""
+    return any(
+        isinstance(frame, WarningFrame) and frame.code == "without_sources"
+        for frame in batch.frames
+    )
 
 
 def candidates(batch: Batch) -> Iterable[dict[str, object]]:

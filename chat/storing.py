@@ -14,6 +14,8 @@ from psycopg.types.json import Jsonb
 from uuid_utils.compat import uuid7
 
 from chat import allowance, asking, runstate
+from chat.accounts import guests
+from chat.accounts.models import Guest
 from chat.answering.question import Question
 from chat.asking import Asked
 from chat.frames import Ask, Status
@@ -52,11 +54,11 @@ WITH meters AS MATERIALIZED ({measures}
   SELECT %(user)s::bigint, %(address)s::bigint, %(run)s::uuid, statement_timestamp() FROM admitted
 ), run AS (
   INSERT INTO chat_run (id, conversation_id, user_id, question_id, answer_id, ask_id, state, owner,
-    lease_expires_at, model, settings, created_at, finish_reason, error_code, error_message, usage,
-    timings, written)
+    lease_expires_at, assistant_version_id, model, settings, created_at, finish_reason, error_code,
+    error_message, usage, timings, written)
   SELECT %(run)s::uuid, %(conversation)s::uuid, %(user)s::bigint, %(question)s::uuid,
     %(answer)s::uuid, %(ask)s::text, %(state)s::text, %(owner)s::text, %(lease)s::timestamptz,
-    %(model)s::text, %(settings)s::jsonb, now(), '', '', '', '{{}}', '{{}}', '[]'
+    %(version)s::uuid, %(model)s::text, %(settings)s::jsonb, now(), '', '', '', '{{}}', '{{}}', '[]'
   FROM admitted
 )
 SELECT * FROM meters WHERE used >= allowed
@@ -81,6 +83,10 @@ async def create(user: User, ask: Ask, owner: str) -> NewRun:
     The same ask id sent twice gives the run of the first. Raises RunRefused, DatabaseError.
     """
     asked = await asking.find(user, ask)
+    if isinstance(user, Guest):
+        # Nothing is stored of a guest who may not ask.
+        await allowance.check(user, asked.conversation)
+        user = await guests.keep(user)
     queues = settings.MULTITASK_STRATEGY == "enqueue" and asked.conversation
     run = Run(
         conversation_id=asked.conversation or uuid7(),
@@ -91,7 +97,8 @@ async def create(user: User, ask: Ask, owner: str) -> NewRun:
         state=RunState.QUEUED if queues else RunState.RUNNING,
         owner=owner,
         lease_expires_at=runstate.lease(),
-        model=ask.model or "",
+        assistant_version_id=asked.version,
+        model=asked.question.model or "",
         settings=asked.question.settings.model_dump(mode="json", exclude_defaults=True),
     )
     first = first_frame(run)
@@ -148,6 +155,7 @@ async def insert(run: Run, asked: Asked, first: Status) -> None:
         "state": str(run.state),
         "owner": run.owner,
         "lease": run.lease_expires_at,
+        "version": run.assistant_version_id,
         "model": run.model,
         "settings": Jsonb(run.settings),
         "frame": first.to_json(),

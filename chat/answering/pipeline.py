@@ -8,15 +8,14 @@ from itertools import chain
 
 from django.utils.translation import gettext, ngettext
 
-from chat.answering import prefetch, retries
+from chat.answering import prefetch, retries, without_sources
 from chat.answering.citations import CitedAnswer
+from chat.answering.endings import done, refuse, spent
 from chat.answering.finding import Finding, find, source_of
 from chat.answering.prompts import NO_ANSWER, build_messages
 from chat.answering.question import Clock, Question
 from chat.answering.showing import Showing, showing
 from chat.frames import (
-    Done,
-    FinishReason,
     Frame,
     SearchResults,
     Status,
@@ -56,8 +55,9 @@ async def answer(question: Question) -> AsyncGenerator[Frame]:
         retrieval_ms=clock.now(),
     )
     if not context:
-        for frame in refuse(clock, finding.usage):
-            yield frame
+        async with aclosing(answer_unfound(question, finding, clock, finding.usage)) as frames:
+            async for frame in frames:
+                yield frame
         return
     counts = {"passages": len(context), "documents": len({hit.document_id for hit in context})}
     yield Status(
@@ -87,6 +87,7 @@ async def generate(
         question=finding.query,
         passages=passages,
         model=question.model,
+        settings=question.generation,
     )
     last = Delta()
     opening = Opening()
@@ -103,12 +104,31 @@ async def generate(
                 clock.mark("first_token_ms")
                 yield frame
     if opening.says_no_answer:
-        for ending in refuse(clock, finding.usage):
-            yield ending
+        so_far = spent(finding.usage, last)
+        async with aclosing(answer_unfound(question, finding, clock, so_far)) as endings:
+            async for ending in endings:
+                yield ending
         return
     for frame in chain(cited.feed(opening.finish()), cited.finish()):
         yield frame
     yield done(cited, last.finish_reason or "stop", clock, last, finding.usage)
+
+
+async def answer_unfound(
+    question: Question, finding: Finding, clock: Clock, so_far: Usage
+) -> AsyncGenerator[Frame]:
+    """Yield the answer where the documents hold none: that they do not, or the model's own.
+
+    `so_far` are the tokens that finding that out took.
+    """
+    if without_sources.may_answer(question):
+        own = without_sources.answer(question, finding.query, clock, so_far)
+        async with aclosing(own) as frames:
+            async for frame in frames:
+                yield frame
+        return
+    for frame in refuse(clock, so_far):
+        yield frame
 
 
 class Opening:
@@ -140,28 +160,6 @@ class Opening:
         self._decided = True
         held, self._held = self._held, ""
         return held
-
-
-def refuse(clock: Clock, found: Usage) -> list[Frame]:
-    """Return the frames that say that the documents hold no answer."""
-    cited = CitedAnswer((), ())
-    frames: list[Frame] = list(cited.feed(gettext("The documents do not answer this.")))
-    return [*frames, *cited.finish(), done(cited, "no_answer", clock, Delta(), found)]
-
-
-def done(cited: CitedAnswer, reason: FinishReason, clock: Clock, last: Delta, found: Usage) -> Done:
-    """Return the terminal frame of an answer that came to its end; finding it took tokens, too."""
-    clock.mark("total_ms")
-    return Done(
-        finish_reason=reason,
-        answer=cited.text,
-        citations=cited.citations,
-        usage=Usage(
-            prompt_tokens=found.prompt_tokens + last.prompt_tokens,
-            completion_tokens=found.completion_tokens + last.completion_tokens,
-        ),
-        timings=clock.marks,
-    )
 
 
 def found_message(passages: int, documents: int) -> str:

@@ -35,13 +35,17 @@ def build_messages(
 ) -> list[ChatMessage]:
     """Return the prompt: system text, earlier turns without markers, passages, the question."""
     system = f"{SYSTEM}\n\n{instructions.strip()}" if instructions.strip() else SYSTEM
-    turns = [
+    quoted = "\n".join(map(quote_passage, passages))
+    asked = f"<passages>\n{quoted}\n</passages>\n\nQuestion: {question}"
+    return [ChatMessage("system", system), *turns_before(history), ChatMessage("user", asked)]
+
+
+def turns_before(history: Sequence[ChatMessage]) -> list[ChatMessage]:
+    """Return the last earlier turns, shortened, without markers."""
+    return [
         ChatMessage(turn.role, without_markers(turn.content)[:HISTORY_CHARS])
         for turn in history[-HISTORY_MESSAGES:]
     ]
-    quoted = "\n".join(map(quote_passage, passages))
-    asked = f"<passages>\n{quoted}\n</passages>\n\nQuestion: {question}"
-    return [ChatMessage("system", system), *turns, ChatMessage("user", asked)]
 
 
 def quote_passage(passage: Passage) -> str:

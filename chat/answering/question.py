@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from retrieval import search
 from retrieval.backends.base import ChatMessage
+from retrieval.backends.generation import GenerationSettings
 
 
 class Key(NamedTuple):
@@ -31,8 +32,11 @@ class Question:
     instructions: str = ""
     settings: search.SearchSettings = field(default_factory=search.SearchSettings)
     model: str | None = None
+    generation: GenerationSettings = field(default_factory=GenerationSettings)
     rewrite: bool = True
     """Whether it may be rewritten if it goes on with the conversation."""
+    without_sources: bool = False
+    """Whether the model may answer from what it knows where nothing is found."""
 
     @property
     def key(self) -> Key:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from dataclasses import replace
 
 import stamina
 from django.conf import settings
@@ -44,7 +45,8 @@ async def stream(request: GenerationRequest) -> AsyncGenerator[Delta | WarningFr
     else:
         return
     yield WarningFrame(code="fallback", message=gettext("Another model answers instead."))
-    async with aclosing(attempts(fallback, request)) as pieces:
+    # What one provider calls a model is nothing to another.
+    async with aclosing(attempts(fallback, replace(request, model=None))) as pieces:
         async for piece in pieces:
             yield piece
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from retrieval.backends.generation import GenerationSettings
+
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
@@ -115,9 +117,7 @@ class GenerationRequest:
     question: Query
     passages: Sequence[Passage]
     model: str | None = None
-    temperature: float | None = None
-    top_p: float | None = None
-    max_tokens: int | None = None
+    settings: GenerationSettings = field(default_factory=GenerationSettings)
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,8 @@ MESSAGES = {
     "unauthorized": "The provider refused the key.",
     "rate_limited": "The provider limits how many requests it takes.",
     "context_too_long": "The question and its passages are too long for the model.",
-    "bad_request": "The provider did not accept the request; the model's name may be wrong.",
+    "bad_request": "The provider did not accept the request; the model's name may be wrong, or a"
+    " parameter it does not take.",
     "provider_error": "The provider had an error.",
 }
 LASTING = {"unauthorized", "bad_request", "context_too_long", "content_filter"}

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from retrieval.backends.base import GenerationRequest, Passage, Query
 
+COHERE_NAMES = {"top_p": "p"}
 COMPLETE = {"COMPLETE", "STOP_SEQUENCE"}
 
 
@@ -103,16 +104,14 @@ class CohereGenerator:
         yield last_delta(end, answered=answered)
 
     def _body(self, request: GenerationRequest) -> dict[str, Any]:
-        body = {
+        given = request.settings.given()
+        return {
+            **{COHERE_NAMES.get(name, name): value for name, value in given.items()},
             "model": request.model or self.model,
             "messages": [
                 {"role": message.role, "content": message.content} for message in request.messages
             ],
-            "temperature": request.temperature,
-            "p": request.top_p,
-            "max_tokens": request.max_tokens,
         }
-        return {name: value for name, value in body.items() if value is not None}
 
 
 def last_delta(end: Any, *, answered: bool) -> Delta:

@@ -12,6 +12,7 @@ from django.conf import settings
 
 from retrieval import backends
 from retrieval.backends.base import BackendError, ChatMessage, GenerationRequest, Query
+from retrieval.backends.generation import GenerationSettings
 
 # A model that reasons aloud does so before its text; what follows more than this is not wanted.
 LONGEST_CHARS = 12_000
@@ -55,7 +56,7 @@ async def complete(
         question=Query(question, ()),
         passages=(),
         model=settings.REWRITE_MODEL or model,
-        max_tokens=MOST_TOKENS,
+        settings=GenerationSettings(max_tokens=MOST_TOKENS),
     )
     text = ""
     prompt_tokens = completion_tokens = 0

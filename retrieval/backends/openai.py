@@ -133,13 +133,13 @@ class OpenAIGenerator:
 
     def _body(self, request: GenerationRequest) -> dict[str, Any]:
         body = {
+            **request.settings.given(),
             "model": request.model or self.model,
             "messages": [
                 {"role": message.role, "content": message.content} for message in request.messages
             ],
-            "temperature": request.temperature,
-            "top_p": request.top_p,
-            self._limit: request.max_tokens,
+            "max_tokens": None,
+            self._limit: request.settings.max_tokens,
             "stream": True,
             "stream_options": {"include_usage": True} if self._counts_tokens else None,
         }

@@ -6,7 +6,7 @@ from retrieval.search.hits import Hit, passage, passages
 from retrieval.search.query import analyse
 from retrieval.search.reranking import rerank, window
 from retrieval.search.retrieve import Retrieved, retrieve
-from retrieval.search.scope import Scope
+from retrieval.search.scope import Scope, visible_collections
 from retrieval.search.settings import SearchSettings, SearchSettingsError
 
 __all__ = [
@@ -25,5 +25,6 @@ __all__ = [
     "passages",
     "rerank",
     "retrieve",
+    "visible_collections",
     "window",
 ]

@@ -1,6 +1,7 @@
 """A generator that fails is tried again while nothing was seen, and then the fallback answers."""
 
 from collections.abc import AsyncGenerator
+from dataclasses import replace
 
 import pytest
 from pytest_django import Settings
@@ -23,9 +24,11 @@ class Failing:
         self.faults: list[BackendError] = []
         self.text = "Yes."
         self.calls = 0
+        self.model_asked: str | None = None
 
     async def stream(self, request: GenerationRequest) -> AsyncGenerator[Delta]:
         self.calls += 1
+        self.model_asked = request.model
         if self.faults:
             raise self.faults.pop(0)
         yield Delta(self.text)
@@ -79,6 +82,16 @@ async def test_the_fallback_answers_when_all_attempts_failed(
     first.faults = [fault(), fault(), fault()]
     second.text = "From the other."
     assert await read() == ("From the other.", ["provider_error", "provider_error", "fallback"])
+
+
+async def test_the_fallback_is_not_asked_for_another_provider_s_model(
+    generators: tuple[Failing, Failing],
+) -> None:
+    first, second = generators
+    first.faults = [fault() for _ in range(3)]
+    async for _ in stream(replace(REQUEST, model="first-s-own")):
+        pass
+    assert (first.model_asked, second.model_asked) == ("first-s-own", None)
 
 
 async def test_what_cannot_pass_is_not_tried_again(generators: tuple[Failing, Failing]) -> None:

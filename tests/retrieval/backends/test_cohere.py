@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 from contextlib import aclosing
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from retrieval.backends.base import (
     Query,
 )
 from retrieval.backends.cohere import CohereEmbedder, CohereGenerator, CohereReranker
+from retrieval.backends.generation import GenerationSettings
 from retrieval.backends.rerank_server import ServerReranker
 from tests.provider import Answer, Provider
 
@@ -30,8 +32,8 @@ def generator(provider: Provider) -> CohereGenerator:
     return CohereGenerator("some-model", "a key", provider.root)
 
 
-async def collect(generator: CohereGenerator) -> list[Delta]:
-    return [delta async for delta in generator.stream(REQUEST)]
+async def collect(generator: CohereGenerator, request: GenerationRequest = REQUEST) -> list[Delta]:
+    return [delta async for delta in generator.stream(request)]
 
 
 async def failure(generator: CohereGenerator) -> BackendError:
@@ -49,6 +51,24 @@ async def test_streams_text_then_the_reason_and_the_tokens(generator, provider):
     assert sent.headers["Authorization"] == "Bearer a key"
     assert sent.body["messages"] == [{"role": "user", "content": "How many?"}]
     assert "temperature" not in sent.body
+
+
+async def test_sends_the_options_that_were_set(generator, provider):
+    settings = {
+        "temperature": 0.0,
+        "top_p": 0.9,
+        "max_tokens": 9,
+        "frequency_penalty": 0.5,
+        "presence_penalty": 0.25,
+        "seed": 7,
+    }
+    chosen = GenerationSettings.parse(settings)
+    await collect(generator, replace(REQUEST, model="other", settings=chosen))
+    body = provider.requests[0].body
+    settings["p"] = settings.pop("top_p")
+    assert body["model"] == "other"
+    assert {name: body[name] for name in settings} == settings
+    assert "top_p" not in body
 
 
 async def test_thinking_is_no_text(generator, provider):

@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 from contextlib import aclosing
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,9 +11,18 @@ import stamina
 from django.test import override_settings
 
 from retrieval.backends.base import BackendError, ChatMessage, Delta, GenerationRequest, Query
+from retrieval.backends.generation import GenerationSettings
 from retrieval.backends.openai import OpenAIEmbedder, OpenAIGenerator
 from tests.provider import Answer, Provider
 
+SETTINGS = {
+    "temperature": 0.0,
+    "top_p": 0.9,
+    "max_tokens": 9,
+    "frequency_penalty": 0.5,
+    "presence_penalty": 0.25,
+    "seed": 7,
+}
 REQUEST = GenerationRequest([ChatMessage("user", "How many?")], Query("How many?", ("many",)), ())
 
 
@@ -46,12 +56,20 @@ async def test_streams_text_then_the_reason_and_the_tokens(generator, provider):
 async def test_sends_the_options_that_were_set(generator, provider):
     await collect(
         generator,
-        GenerationRequest(
-            REQUEST.messages, REQUEST.question, (), model="other", temperature=0.0, max_tokens=9
-        ),
+        replace(REQUEST, model="other", settings=GenerationSettings.parse(SETTINGS)),
     )
     body = provider.requests[0].body
-    assert (body["model"], body["temperature"], body["max_tokens"]) == ("other", 0.0, 9)
+    assert body["model"] == "other"
+    assert {name: body[name] for name in SETTINGS} == SETTINGS
+
+
+def test_openai_s_own_limit_of_tokens_has_another_name():
+    request = replace(REQUEST, settings=GenerationSettings(max_tokens=9))
+    own, like_it = OpenAIGenerator("a"), OpenAIGenerator("a", base_url="http://localhost/v1")
+    assert {"max_tokens", "max_completion_tokens"} & own._body(request).keys() == {
+        "max_completion_tokens"
+    }
+    assert {"max_tokens", "max_completion_tokens"} & like_it._body(request).keys() == {"max_tokens"}
 
 
 async def test_reasoning_is_thinking_not_text(generator, provider):
