@@ -1,4 +1,4 @@
-"""Documents for staff: their list, the upload page, the queue, and each one's own page."""
+"""Documents in the admin: their list, the upload page, the queue, and each one's own page."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ from retrieval.admin_filters import (
     newest,
     type_name,
 )
+from retrieval.admin_managed import ManagedAdmin, ManagedCollectionFilter, managed, managed_versions
 from retrieval.admin_spaces import EmbeddingSpaceAdmin
 from retrieval.ingestion import retention
 from retrieval.models import (
@@ -56,13 +57,13 @@ LISTED = 100
 
 
 @admin.register(Document)
-class DocumentAdmin(DocumentActions, DocumentModelAdmin):
+class DocumentAdmin(DocumentActions, ManagedAdmin, DocumentModelAdmin):
     """Documents with the state of their newest version; added by uploading."""
 
     list_display = ("name_of", "state", "collection", "file", "uploaded", "enabled")
     list_filter = (
-        StageFilter, ErrorClassFilter, ErrorFilter, "collection", TypeFilter, LanguageFilter,
-        AgeFilter, "enabled",
+        StageFilter, ErrorClassFilter, ErrorFilter, ("collection", ManagedCollectionFilter),
+        TypeFilter, LanguageFilter, AgeFilter, "enabled",
     )  # fmt: skip
     list_select_related = ("collection",)
     list_per_page = 50
@@ -123,11 +124,14 @@ class DocumentAdmin(DocumentActions, DocumentModelAdmin):
     ) -> HttpResponse:
         """Let the rows of unfinished documents follow their progress; offer to retry the failed."""
         context = {
-            "active": DocumentVersion.objects.exclude(stage__in=ENDED)
+            "active": managed_versions(request)
+            .exclude(stage__in=ENDED)
             .filter(document__deleted_at=None)
             .exists(),
             "may_add": self.has_add_permission(request),
-            "failed": admin_queue.failed_count() if self.has_change_permission(request) else 0,
+            "failed": admin_queue.failed_count(managed(request))
+            if self.has_change_permission(request)
+            else 0,
         }
         return super().changelist_view(request, (extra_context or {}) | context)
 

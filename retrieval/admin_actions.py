@@ -1,4 +1,4 @@
-"""What staff can do with documents: each action works on those chosen, and says what it did."""
+"""What can be done with documents: each action works on those chosen, and says what it did."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 
+from retrieval.admin_managed import managed
 from retrieval.ingestion import retrying
 from retrieval.models import Collection, Document, DocumentVersion
 
@@ -28,9 +29,13 @@ NAMED = 5
 
 
 class MoveForm(forms.Form):
-    """Where documents are moved to."""
+    """Where documents are moved to: one of the collections somebody manages."""
 
-    target = forms.ModelChoiceField(Collection.objects.all(), label="Collection")
+    target = forms.ModelChoiceField(Collection.objects.none(), label="Collection")
+
+    def __init__(self, request: HttpRequest) -> None:
+        super().__init__(request.POST if "target" in request.POST else None)
+        self.fields["target"].queryset = managed(request)  # type: ignore[attr-defined]
 
 
 class DocumentActions(DocumentModelAdmin):
@@ -75,7 +80,7 @@ class DocumentActions(DocumentModelAdmin):
     @admin.action(description="Move to another collection", permissions=["change"])
     def move(self, request: HttpRequest, queryset: QuerySet[Document]) -> HttpResponse | None:
         """Ask for a collection, and move documents there; their chunks and vectors stay theirs."""
-        form = MoveForm(request.POST if "target" in request.POST else None)
+        form = MoveForm(request)
         if not form.is_valid():
             context = {
                 **self.admin_site.each_context(request),

@@ -1,4 +1,4 @@
-"""Chunks for staff, reached from their document."""
+"""Chunks in the admin, reached from their document."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from django.contrib import admin
 from django.urls import reverse
 from django.utils.html import format_html
 
+from retrieval.admin_managed import ManagedAdmin
 from retrieval.models import Chunk
 
 if TYPE_CHECKING:
@@ -21,9 +22,10 @@ else:
     ChunkModelAdmin = admin.ModelAdmin
 
 
-class ChunkAdmin(ChunkModelAdmin):
+class ChunkAdmin(ManagedAdmin, ChunkModelAdmin):
     """Every chunk of a document, in order; nothing can be changed."""
 
+    collection_path = "version__document__collection"
     list_display = ("ordinal", "where", "heading", "text_start", "document")
     list_display_links = ("ordinal", "text_start")
     list_select_related = ("version__document",)

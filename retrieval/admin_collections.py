@@ -1,15 +1,20 @@
-"""Collections for staff, with the number of their documents."""
+"""Collections in the admin: who may see them, who manages them, and how much is in them."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
+from django.core.exceptions import ValidationError
 from django.db.models import Count, Q
-from django.urls import reverse
+from django.forms import ModelForm
+from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 
-from retrieval.models import Collection, Document
+from retrieval.admin_managed import let_manage, managed
+from retrieval.admin_people import PEOPLE, PeopleChoice, PeopleView
+from retrieval.models import Collection, Document, Visibility
+from retrieval.models.collections import MANAGE_ALL, PUBLISH
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -18,26 +23,89 @@ if TYPE_CHECKING:
 
     # Generic for type checkers only.
     CollectionModelAdmin = admin.ModelAdmin[Collection]
+    CollectionModelForm = ModelForm[Collection]
 else:
     CollectionModelAdmin = admin.ModelAdmin
+    CollectionModelForm = ModelForm
+
+MANAGERS = ("managers", "manager_groups")
+
+
+class CollectionForm(CollectionModelForm):
+    """A collection, made public only by who may do so."""
+
+    may_publish = False
+
+    def clean_visibility(self) -> str:
+        """Return whom it is open to; it may stay public."""
+        chosen: str = self.cleaned_data["visibility"]
+        published = chosen == Visibility.PUBLIC and "visibility" in self.changed_data
+        if published and not self.may_publish:
+            raise ValidationError("Only an administrator may make a collection public.")
+        return chosen
 
 
 class CollectionAdmin(CollectionModelAdmin):
-    """Collections with the number of their documents."""
+    """Collections: each manager finds their own."""
 
+    form = CollectionForm
     list_display = ("name", "visibility", "documents_ready", "upload_link")
+    list_filter = ("visibility",)
     search_fields = ("name", "description")
+    fieldsets = (
+        (None, {"fields": ("name", "description")}),
+        (
+            "Who may search it",
+            {
+                "fields": ("visibility", "readers", "reader_groups"),
+                "description": "Managers may search it too, and administrators who may search"
+                " every collection. What is changed here counts at once.",
+            },
+        ),
+        (
+            "Who looks after it",
+            {
+                "fields": MANAGERS,
+                "description": "Managers add, change and delete its documents and choose its"
+                " readers; they need the role “Collection managers” to open these pages. Only"
+                " administrators choose managers.",
+            },
+        ),
+    )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Collection]:
-        """Count the documents."""
-        return (
-            super()
-            .get_queryset(request)
-            .annotate(
-                total=Count("documents"),
-                ready=Count("documents", filter=Q(documents__current_version__isnull=False)),
-            )
+        """Keep those whoever asks manages, and count their documents."""
+        found = super().get_queryset(request)
+        return found.filter(pk__in=managed(request).order_by().values("pk")).annotate(
+            total=Count("documents"),
+            ready=Count("documents", filter=Q(documents__current_version__isnull=False)),
         )
+
+    def get_urls(self) -> list[URLPattern]:
+        """Add the search for people and groups to name."""
+        view = self.admin_site.admin_view(PeopleView.as_view(admin_site=self.admin_site))
+        return [path("people/", view, name=PEOPLE), *super().get_urls()]
+
+    def get_form(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        """Say to the form whether a collection may be made public."""
+        form: Any = super().get_form(request, *args, **kwargs)
+        form.may_publish = request.user.has_perm(PUBLISH)
+        return form
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        """Let managers see who manages it; those who manage everything choose."""
+        return () if request.user.has_perm(MANAGE_ALL) else MANAGERS
+
+    def formfield_for_manytomany(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        """Look people and groups up while their names are typed."""
+        kwargs["widget"] = PeopleChoice(db_field, self.admin_site)
+        return super().formfield_for_manytomany(db_field, request, **kwargs)
+
+    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+        """Let who makes a collection manage it."""
+        super().save_related(request, form, formsets, change)
+        if not change:
+            let_manage(request.user, form.instance)
 
     def get_list_display(self, request: HttpRequest) -> Any:
         """Offer the upload to those who may upload."""

@@ -10,6 +10,7 @@ from django.db.models import OuterRef, Subquery
 from django.utils import timezone
 from django.utils.translation import get_language_info
 
+from retrieval.admin_managed import managed_versions
 from retrieval.models import ENDED, DocumentVersion, ErrorClass, Stage
 
 if TYPE_CHECKING:
@@ -78,9 +79,10 @@ class _NewestFilter(admin.SimpleListFilter):
         found: QuerySet[Any] = queryset.alias(**{name: newest(self.field)})
         return found.filter(**{name: self.value()})
 
-    def occurring(self) -> list[str]:
-        """Return the values there are, but for the empty one."""
-        values = DocumentVersion.objects.order_by().values_list(self.field, flat=True).distinct()
+    def occurring(self, request: HttpRequest) -> list[str]:
+        """Return the values there are in what whoever asks manages, but for the empty one."""
+        versions = managed_versions(request).order_by()
+        values = versions.values_list(self.field, flat=True).distinct()
         return sorted(value for value in values if value)
 
 
@@ -128,7 +130,7 @@ class ErrorFilter(_NewestFilter):
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         """Offer the codes that occur."""
-        return [(code, error_name(code)) for code in self.occurring()]
+        return [(code, error_name(code)) for code in self.occurring(request)]
 
 
 class TypeFilter(_NewestFilter):
@@ -140,7 +142,9 @@ class TypeFilter(_NewestFilter):
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         """Offer the types that occur."""
-        return sorted(((each, type_name(each)) for each in self.occurring()), key=lambda t: t[1])
+        return sorted(
+            ((each, type_name(each)) for each in self.occurring(request)), key=lambda t: t[1]
+        )
 
 
 class LanguageFilter(_NewestFilter):
@@ -152,7 +156,7 @@ class LanguageFilter(_NewestFilter):
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         """Offer the languages that occur."""
-        named = ((code, language_name(code)) for code in self.occurring())
+        named = ((code, language_name(code)) for code in self.occurring(request))
         return sorted(named, key=lambda language: language[1])
 
 

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_POST
 
 from retrieval.admin_filters import error_name
 from retrieval.admin_ledger import lasting
+from retrieval.admin_managed import managed, managed_versions
 from retrieval.admin_stages import stage_html
 from retrieval.ingestion import queue as ingestion_queue
 from retrieval.ingestion.retrying import failed_versions
@@ -25,17 +26,19 @@ if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
 
     from retrieval.ingestion.queue import FailureGroup, QueuedVersion
+    from retrieval.models import CollectionQuerySet
 
 # Documents that are listed one by one.
 LISTED = 25
 
 
 def queue(request: HttpRequest, model_admin: ModelAdmin[Any]) -> HttpResponse:
-    """Show the queue; the page asks for itself again every two seconds."""
+    """Show the queue of the collections they manage; the page asks for itself again and again."""
     if not model_admin.has_view_permission(request):
         raise PermissionDenied
-    summary = ingestion_queue.summary()
-    listed = [_row(each) for each in ingestion_queue.unfinished(LISTED)]
+    collections = managed(request)
+    summary = ingestion_queue.summary(collections)
+    listed = [_row(each) for each in ingestion_queue.unfinished(LISTED, collections)]
     # Without a worker there is no end.
     left = summary.seconds_left if summary.workers else None
     context = {
@@ -46,7 +49,7 @@ def queue(request: HttpRequest, model_admin: ModelAdmin[Any]) -> HttpResponse:
         "running": [row for row in listed if row["queued"].running],
         "waiting": [row for row in listed if not row["queued"].running],
         "more": summary.unfinished - len(listed),
-        "failures": [_failure(group) for group in ingestion_queue.failures()],
+        "failures": [_failure(group) for group in ingestion_queue.failures(collections)],
         "left": lasting(timedelta(seconds=left)) if left is not None else "",
         "now": timezone.localtime(),
         "end": timezone.localtime() + timedelta(seconds=left) if left is not None else None,
@@ -58,18 +61,18 @@ def queue(request: HttpRequest, model_admin: ModelAdmin[Any]) -> HttpResponse:
 
 @require_POST
 def retry_all(request: HttpRequest, model_admin: ModelAdmin[Any]) -> HttpResponse:
-    """Queue everything again that failed, and show the queue."""
+    """Queue all of theirs again that failed, and show the queue."""
     if not model_admin.has_change_permission(request):
         raise PermissionDenied
-    count = retry_failed_versions()
+    count = retry_failed_versions(managed_versions(request))
     text = "1 document is queued again." if count == 1 else f"{count:,} documents are queued again."
     messages.success(request, text)
     return redirect("admin:retrieval_document_queue")
 
 
-def failed_count() -> int:
+def failed_count(collections: CollectionQuerySet) -> int:
     """Return how many documents' newest versions failed for good."""
-    return failed_versions().count()
+    return failed_versions().filter(document__collection__in=collections).count()
 
 
 def _row(queued: QueuedVersion) -> dict[str, Any]:

@@ -9,8 +9,9 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse
 from django.template.loader import render_to_string
 
+from retrieval.admin_managed import managed_versions
 from retrieval.ingestion.worker import is_running
-from retrieval.models import ENDED, DocumentVersion, Stage
+from retrieval.models import ENDED, Stage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from django.contrib.admin import ModelAdmin
     from django.http import HttpRequest
     from django.utils.safestring import SafeString
+
+    from retrieval.models import DocumentVersion
 
 # Versions that are asked for at once; pages that follow more ask for these first.
 FOLLOWED = 200
@@ -31,7 +34,7 @@ def stages(request: HttpRequest, model_admin: ModelAdmin[Any]) -> HttpResponse:
     if not (model_admin.has_view_permission(request) or model_admin.has_add_permission(request)):
         raise PermissionDenied
     keys = valid_keys(request.GET.getlist("version"))
-    versions = versions_of(keys)
+    versions = versions_of(request, keys)
     active = any_active(versions)
     poller = render_to_string(
         "admin/retrieval/document/_poller.html",
@@ -84,8 +87,8 @@ def valid_keys(keys: Iterable[str]) -> list[uuid.UUID]:
     return found
 
 
-def versions_of(keys: Iterable[uuid.UUID]) -> list[DocumentVersion]:
-    """Return versions by their ids, in order; what is gone is passed over."""
+def versions_of(request: HttpRequest, keys: Iterable[uuid.UUID]) -> list[DocumentVersion]:
+    """Return versions by their ids, in order; what is gone, or not theirs, is passed over."""
     wanted = list(keys)
-    found = DocumentVersion.objects.select_related("document").defer("text").in_bulk(wanted)
+    found = managed_versions(request).select_related("document").defer("text").in_bulk(wanted)
     return [found[key] for key in wanted if key in found]

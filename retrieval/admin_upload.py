@@ -176,7 +176,7 @@ def _problem(name: str, text: str) -> str:
 
 
 def _page(request: HttpRequest, model_admin: ModelAdmin[Any], form: UploadForm) -> TemplateResponse:
-    versions = versions_of(valid_keys(request.GET.getlist("version")))
+    versions = versions_of(request, valid_keys(request.GET.getlist("version")))
     active = any_active(versions)
     context = {
         **model_admin.admin_site.each_context(request),

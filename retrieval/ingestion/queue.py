@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -14,7 +15,9 @@ from procrastinate.contrib.django.models import ProcrastinateJob, ProcrastinateW
 from retrieval.ingestion.retrying import failed_versions
 from retrieval.ingestion.tasks import ingest_version
 from retrieval.ingestion.worker import SILENT_SECONDS
-from retrieval.models import ENDED, DocumentVersion, IngestStage, Outcome, Stage
+from retrieval.models import ENDED, Collection, DocumentVersion, IngestStage, Outcome, Stage
+
+Collections = QuerySet[Collection] | Iterable[uuid.UUID] | None
 
 # The rate is that of the last minutes, or of what runs longer.
 WINDOW = timedelta(minutes=10)
@@ -86,16 +89,14 @@ class FailureGroup:
     documents: int
 
 
-def summary(collection: uuid.UUID | None = None) -> QueueSummary:
-    """Return the queue in figures, of one collection or of all."""
-    versions = _unfinished(collection)
+def summary(collections: Collections = None) -> QueueSummary:
+    """Return the queue in figures, of some collections or of all."""
+    versions = _unfinished(collections)
     jobs = _jobs(versions.values_list("pk", flat=True))
     retrying = [job for job in jobs.values() if job["scheduled_at"]]
     running = sum(job["status"] == "doing" for job in jobs.values())
-    failed = failed_versions()
-    if collection:
-        failed = failed.filter(document__collection=collection)
-    documents, chunks, size = _rates(collection)
+    failed = _failed(collections)
+    documents, chunks, size = _rates(collections)
     left = _bytes_left(versions)
     return QueueSummary(
         waiting=versions.count() - running - len(retrying),
@@ -112,9 +113,9 @@ def summary(collection: uuid.UUID | None = None) -> QueueSummary:
     )
 
 
-def unfinished(limit: int = 100, collection: uuid.UUID | None = None) -> list[QueuedVersion]:
+def unfinished(limit: int = 100, collections: Collections = None) -> list[QueuedVersion]:
     """Return versions that are not ready yet: what runs first, then by age."""
-    versions = list(_unfinished(collection).order_by("created_at"))
+    versions = list(_unfinished(collections).order_by("created_at"))
     jobs = _jobs([version.pk for version in versions])
     empty = {"status": "", "scheduled_at": None}
     found = [(version, jobs.get(str(version.pk), empty)) for version in versions]
@@ -124,11 +125,9 @@ def unfinished(limit: int = 100, collection: uuid.UUID | None = None) -> list[Qu
     return [_queued(version, job, entries.get(version.pk)) for version, job in shown]
 
 
-def failures(collection: uuid.UUID | None = None) -> list[FailureGroup]:
+def failures(collections: Collections = None) -> list[FailureGroup]:
     """Return why documents failed, the most frequent reason first."""
-    failed = failed_versions().order_by()
-    if collection:
-        failed = failed.filter(document__collection=collection)
+    failed = _failed(collections).order_by()
     groups: dict[tuple[str, str], list[str]] = {}
     for error_class, code, message in failed.values_list(
         "error_class", "error_code", "error_message"
@@ -141,14 +140,26 @@ def failures(collection: uuid.UUID | None = None) -> list[FailureGroup]:
     return sorted(found, key=lambda group: (-group.documents, group.error_code))
 
 
-def _unfinished(collection: uuid.UUID | None) -> QuerySet[DocumentVersion]:
+def _unfinished(collections: Collections) -> QuerySet[DocumentVersion]:
     versions = (
         DocumentVersion.objects.exclude(stage__in=ENDED)
         .filter(document__deleted_at__isnull=True)
         .select_related("document__collection")
         .defer("text", "metadata", "page_starts")
     )
-    return versions.filter(document__collection=collection) if collection else versions
+    return _within(collections, versions)
+
+
+def _failed(collections: Collections) -> QuerySet[DocumentVersion]:
+    return _within(collections, failed_versions())
+
+
+def _within(
+    collections: Collections, versions: QuerySet[DocumentVersion]
+) -> QuerySet[DocumentVersion]:
+    if collections is None:
+        return versions
+    return versions.filter(document__collection__in=collections)
 
 
 def _jobs(versions: Any) -> dict[str, dict[str, Any]]:
@@ -190,12 +201,12 @@ def _queued(
     )
 
 
-def _rates(collection: uuid.UUID | None) -> tuple[float, float, float]:
+def _rates(collections: Collections) -> tuple[float, float, float]:
     """Return documents, chunks and bytes a minute."""
     now = timezone.now()
     entries = IngestStage.objects.filter(Q(ended_at__gt=now - WINDOW) | Q(ended_at=None))
-    if collection:
-        entries = entries.filter(version__document__collection=collection)
+    if collections is not None:
+        entries = entries.filter(version__document__collection__in=collections)
     began = entries.order_by("started_at").values_list("started_at", flat=True).first()
     if began is None:
         return 0.0, 0.0, 0.0

@@ -38,11 +38,13 @@ def upload(collection: Collection, media: Path) -> Callable[[str, bytes], Upload
 
 @pytest.fixture
 def staff(db: None) -> Staff:
-    """Return a function that signs in someone with these permissions on what retrieval has."""
+    """Return a function that signs in someone with these permissions, who manages everything."""
 
     def sign_in(*permissions: str) -> Client:
         user = User.objects.create_user(f"staff-{User.objects.count()}", is_staff=True)
-        user.user_permissions.set(Permission.objects.filter(codename__in=permissions))
+        user.user_permissions.set(
+            Permission.objects.filter(codename__in=[*permissions, "manage_all_collections"])
+        )
         client = Client()
         client.force_login(user)
         return client

@@ -143,9 +143,9 @@ def test_one_collection(upload: Uploader) -> None:
     upload("a.txt", b"One.")
     other = Collection.objects.create(name="Other")
     version = add_document(other, "b.txt", ContentFile(b"Two.", "b.txt")).version
-    assert queue.summary(other.pk).waiting == 1
-    assert [each.version for each in queue.unfinished(collection=other.pk)] == [version]
-    assert queue.failures(other.pk) == []
+    assert queue.summary([other.pk]).waiting == 1
+    assert [each.version for each in queue.unfinished(collections=[other.pk])] == [version]
+    assert queue.failures([other.pk]) == []
 
 
 def test_all_that_failed_is_retried(
