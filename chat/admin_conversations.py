@@ -6,11 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
 from django.db.models import Count, OuterRef, Prefetch, Subquery
+from django.http import Http404
 
-from chat import evidence
+from chat import evidence, reviewing
 from chat.models import Citation, Conversation, Run, RunState
+from chat.redaction import redact_evidence
+from retrieval.audit.recording import Target, record
 
 if TYPE_CHECKING:
+    from django.contrib.auth.models import AnonymousUser, User
     from django.db.models import QuerySet
     from django.http import HttpRequest, HttpResponse
 
@@ -21,7 +25,10 @@ else:
 
 
 class ConversationAdmin(ConversationModelAdmin):
-    """Read-only: what was asked, what was answered, and what each answer rests on."""
+    """Read-only: what was asked, what was answered, and what each answer rests on.
+
+    What is read here is recorded in the audit log: it is other people's.
+    """
 
     list_display = ("title", "user", "questions", "last_state", "created_at", "updated_at")
     list_filter = ("runs__state", "updated_at", "assistant")
@@ -31,15 +38,11 @@ class ConversationAdmin(ConversationModelAdmin):
     change_form_template = "admin/chat/conversation/change_form.html"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Conversation]:
-        """Add what the list shows of each conversation's runs."""
+        """Keep what the policy lets one read, with what the list shows of the runs."""
         newest = Run.objects.filter(conversation=OuterRef("pk")).order_by("-created_at")
-        return (
-            super()
-            .get_queryset(request)
-            .annotate(
-                question_count=Count("runs", distinct=True),
-                newest_state=Subquery(newest.values("state")[:1]),
-            )
+        return reviewing.readable_by(request.user, super().get_queryset(request)).annotate(
+            question_count=Count("runs", distinct=True),
+            newest_state=Subquery(newest.values("state")[:1]),
         )
 
     @admin.display(description="Questions", ordering="question_count")
@@ -54,6 +57,19 @@ class ConversationAdmin(ConversationModelAdmin):
         state = getattr(conversation, "newest_state", None)
         return str(RunState(state).label) if state else None
 
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Show the list, whose titles are what people asked."""
+        response = super().changelist_view(request, extra_context)
+        changelist = (getattr(response, "context_data", None) or {}).get("cl")
+        if changelist is not None:
+            action = "conversations.searched" if changelist.query else "conversations.listed"
+            filters = sorted(set(request.GET) - {"q"})
+            found = changelist.result_count
+            record(None, action, Target("chat.conversation"), found=found, filters=filters)
+        return response
+
     def change_view(
         self,
         request: HttpRequest,
@@ -63,8 +79,20 @@ class ConversationAdmin(ConversationModelAdmin):
     ) -> HttpResponse:
         """Show the conversation as it was read, each answer beside its evidence."""
         found = self.get_object(request, object_id)
-        context = {"runs": runs_of(found) if found else (), **(extra_context or {})}
-        return super().change_view(request, object_id, form_url, context)
+        if found and self.has_view_permission(request, found):
+            record(None, "conversation.opened", found, owner=found.user_id)
+            extra_context = {"runs": runs_of(found, request.user), **(extra_context or {})}
+        return super().change_view(request, object_id, form_url, extra_context)
+
+    def history_view(
+        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Say that there is none: nothing changes a conversation here."""
+        raise Http404
+
+    def has_view_permission(self, request: HttpRequest, obj: Conversation | None = None) -> bool:
+        """Let reviewers in if the policy does: superusers too follow it."""
+        return reviewing.is_allowed() and super().has_view_permission(request, obj)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         """Let nobody add conversations here."""
@@ -79,12 +107,15 @@ class ConversationAdmin(ConversationModelAdmin):
         return False
 
 
-def runs_of(conversation: Conversation) -> QuerySet[Run]:
-    """Return a conversation's runs, oldest first, with messages and evidence, in few queries."""
+def runs_of(conversation: Conversation, user: User | AnonymousUser) -> list[Run]:
+    """Return a conversation's runs, oldest first, with messages and evidence, in few queries.
+
+    Evidence of collections that `user` may not see is blank.
+    """
     citations = Citation.objects.select_related("chunk", "version__document").defer(
         "chunk__fulltext", "version__text"
     )
-    return (
+    runs = list(
         conversation.runs.select_related("question", "answer")
         .prefetch_related(
             Prefetch("answer__citations", citations),
@@ -92,3 +123,9 @@ def runs_of(conversation: Conversation) -> QuerySet[Run]:
         )
         .order_by("created_at")
     )
+    redact_evidence(
+        [citation for run in runs for citation in run.answer.citations.all()],
+        [candidate for run in runs for candidate in run.candidates.all()],
+        user,
+    )
+    return runs
