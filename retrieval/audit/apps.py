@@ -11,5 +11,8 @@ class AuditConfig(AppConfig):
     verbose_name = "Audit log"
 
     def ready(self) -> None:
-        """Record what signals tell of."""
-        from retrieval.audit import signals  # noqa: F401, PLC0415
+        """Record what signals tell of, and let go of what is old."""
+        from retrieval import expiry  # noqa: PLC0415
+        from retrieval.audit import expiring, signals  # noqa: F401, PLC0415
+
+        expiry.kinds.extend(expiring.KINDS)

@@ -23,7 +23,9 @@ class AuditEvent(models.Model):
     target_id = models.CharField(max_length=100, blank=True)
     target_name = models.CharField("target", max_length=300, blank=True)
     address = models.GenericIPAddressField(null=True)
-    via = models.CharField(max_length=20, blank=True, help_text="session, token or command.")
+    via = models.CharField(
+        max_length=20, blank=True, help_text="session or token; none: a command, or the worker."
+    )
     request_id = models.CharField("request or run", max_length=100, blank=True)
     details = models.JSONField(default=dict)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -117,13 +116,9 @@ def address(origin: Origin | None) -> str | None:
 
 def _via(origin: Origin | None) -> str:
     if origin is None:
-        return "command" if _is_command() else ""
+        return ""
     if isinstance(origin, HttpRequest):
         token = getattr(origin, "api_token", None)
     else:
         token = origin.get("api_token")
     return "token" if token else "session"
-
-
-def _is_command() -> bool:
-    return sys.argv[0].endswith("manage.py")

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from django.http import HttpRequest
 
 # Models of whose objects every deletion is recorded, and every change of what they are connected
-# with: by their labels, for apps to add theirs.
-watched = {"auth.user", "auth.group"}
+# with, by their labels.
+watched: set[str] = set()
 # What a person may is told by these.
 RIGHTS = ("is_active", "is_staff", "is_superuser")
 ADMIN = {ADDITION: "admin.added", CHANGE: "admin.changed", DELETION: "admin.deleted"}
@@ -106,11 +106,20 @@ def _field(instance: Model, through: type[Model]) -> str:
     return through._meta.model_name or ""
 
 
-@receiver(post_delete)
 def deleted(instance: Model, **_: Any) -> None:
     """Record that something watched is gone."""
-    if instance._meta.label_lower in watched:
-        record(None, f"{instance._meta.model_name}.deleted", instance)
+    record(None, f"{instance._meta.model_name}.deleted", instance)
+
+
+def watch(*labels: str) -> None:
+    """Record the deletion of objects of these models, and what they are connected with."""
+    for label in labels:
+        watched.add(label.lower())
+        # Of these only: a model that some receiver hears of is deleted row by row.
+        post_delete.connect(deleted, sender=label, dispatch_uid=f"audit {label}")
+
+
+watch("auth.User", "auth.Group")
 
 
 @receiver(post_save, sender=LogEntry)

@@ -21,6 +21,7 @@ from procrastinate.exceptions import ConnectorException
 from procrastinate.middleware import AsyncCallNext
 from procrastinate.worker import Worker
 
+from retrieval import expiry
 from retrieval.backends import rate_limits
 from retrieval.backends.base import BackendError
 from retrieval.database import in_thread
@@ -202,5 +203,6 @@ async def _upkeep() -> None:
 async def _keep_retention() -> None:
     """Let go of what is kept no longer, now and then."""
     while True:
+        await in_thread(expiry.enforce)
         await in_thread(retention.enforce)
         await asyncio.sleep(RETENTION_SECONDS)

@@ -57,7 +57,7 @@ class Migration(migrations.Migration):
                 ('target_id', models.CharField(blank=True, max_length=100)),
                 ('target_name', models.CharField(blank=True, max_length=300, verbose_name='target')),
                 ('address', models.GenericIPAddressField(null=True)),
-                ('via', models.CharField(blank=True, help_text='session, token or command.', max_length=20)),
+                ('via', models.CharField(blank=True, help_text='session or token; none: a command, or the worker.', max_length=20)),
                 ('request_id', models.CharField(blank=True, max_length=100, verbose_name='request or run')),
                 ('details', models.JSONField(default=dict)),
             ],
