@@ -29,6 +29,12 @@ INSTALLED_APPS = [
     "django.contrib.postgres",
     "django.contrib.sessions",
     "django.contrib.staticfiles",
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
+    "allauth.usersessions",
     "channels",
     "csp",
     "django_htmx",
@@ -49,8 +55,14 @@ MIDDLEWARE = [
     "servestatic.middleware.ServeStaticMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
+    # Before the check of CSRF, which a request with a token needs none of.
+    "chat.accounts.bearer.TokenMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "chat.accounts.sessions.SessionUseMiddleware",
+    "retrieval.audit.middleware.audit_middleware",
+    "chat.accounts.guests.GuestMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
@@ -58,12 +70,6 @@ MIDDLEWARE = [
 
 ROOT_URLCONF = "ragsite.urls"
 ASGI_APPLICATION = "ragsite.asgi.application"
-    "allauth.account.middleware.AccountMiddleware",
-    "chat.accounts.sessions.SessionUseMiddleware",
-    "retrieval.audit.middleware.audit_middleware",
-LOGIN_URL = "login"
-LOGIN_REDIRECT_URL = "/"
-LOGOUT_REDIRECT_URL = "login"
 
 TEMPLATES = [
     {
@@ -75,6 +81,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "chat.accounts.context.signing_in",
             ],
         },
     },
@@ -106,15 +113,6 @@ DATABASE_CONNECTIONS = 8
 DATABASE_TIMEOUT = 10.0
 
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
-AUTH_PASSWORD_VALIDATORS = [
-    {"NAME": f"django.contrib.auth.password_validation.{name}"}
-    for name in (
-        "UserAttributeSimilarityValidator",
-        "MinimumLengthValidator",
-        "CommonPasswordValidator",
-        "NumericPasswordValidator",
-    )
-]
 
 # What several web processes tell each other; one process by itself needs no Redis.
 REDIS_URL = env.str("REDIS_URL", default="")

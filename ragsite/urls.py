@@ -1,17 +1,26 @@
 """Addresses of the site."""
 
+from allauth.account import views as accounts
+from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
-from django.contrib.auth import views as auth
 from django.urls import include, path
+from django.views.generic import RedirectView
 
 from ragsite.health import healthz
 from ragsite.metrics import metrics
 
+# Administrators come in by the same door as everyone, where a second factor is asked for.
+admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
+change_password = RedirectView.as_view(pattern_name="account_change_password")
+
 urlpatterns = [
     path("healthz", healthz),
     path("metrics", metrics),
-    path("accounts/login/", auth.LoginView.as_view(), name="login"),
-    path("accounts/logout/", auth.LogoutView.as_view(), name="logout"),
+    path("accounts/login/", accounts.login, name="login"),
+    path("accounts/logout/", accounts.logout, name="logout"),
+    path("accounts/", include("chat.accounts.urls")),
+    path("accounts/", include("allauth.urls")),
+    path("admin/password_change/", change_password),
     path("admin/", admin.site.urls),
     path("files/", include("retrieval.urls")),
     path("", include("chat.urls")),

@@ -9,3 +9,7 @@ class AccountsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
     name = "chat.accounts"
     verbose_name = "Accounts"
+
+    def ready(self) -> None:
+        """Do what follows from signing in, and from revoking a token."""
+        from chat.accounts import signals, sockets  # noqa: F401, PLC0415

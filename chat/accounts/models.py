@@ -1,15 +1,19 @@
-"""Guests."""
+"""Guests, and the tokens of programs."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
+from django.conf import settings
 from django.contrib.auth.models import User, UserManager
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
+from django.utils import timezone
 from uuid_utils.compat import uuid7
 
 GUEST_PREFIX = "guest-"
-"""What the usernames of guests begin with; no account of a person may."""
+"""What the usernames of guests begin with; nobody who signs up gets such a name."""
+GUEST_NAME = f"^{GUEST_PREFIX}[0-9a-f]{{8}}(-[0-9a-f]{{4}}){{3}}-[0-9a-f]{{12}}$"
 
 
 class GuestManager(UserManager["Guest"]):
@@ -19,7 +23,8 @@ class GuestManager(UserManager["Guest"]):
 
     def get_queryset(self) -> models.QuerySet[Guest]:
         """Return guests, and nobody who has an account."""
-        return super().get_queryset().filter(username__startswith=GUEST_PREFIX, is_active=False)
+        guests = {"username__startswith": GUEST_PREFIX, "username__regex": GUEST_NAME}
+        return super().get_queryset().filter(**guests, is_active=False)
 
     def create_guest(self) -> Guest:
         """Make the row of somebody who is not signed in, to which conversations can belong."""
@@ -47,3 +52,69 @@ class Guest(User):
         proxy = True
         default_permissions = ()
         verbose_name = "guest"
+
+
+class Scope(models.TextChoices):
+    """What a token is good for; its owner's rights limit each of them."""
+
+    ASK = "ask", "Ask questions, and read what is answered"
+    SEARCH = "search", "Search documents"
+    CONVERSATIONS = "conversations", "Read, rename and delete conversations"
+    DOCUMENTS_READ = "documents:read", "List and download documents"
+    DOCUMENTS_WRITE = "documents:write", "Upload, change and delete documents"
+
+
+class ApiTokenQuerySet(models.QuerySet["ApiToken"]):
+    """Tokens by whether they can be used."""
+
+    def in_force(self) -> ApiTokenQuerySet:
+        """Keep tokens that are neither revoked nor expired, of people who may sign in."""
+        unexpired = models.Q(expires_at=None) | models.Q(expires_at__gt=timezone.now())
+        return self.filter(unexpired, revoked_at=None, user__is_active=True)
+
+
+class ApiToken(models.Model):
+    """What a program signs in with in place of a person; the secret itself is not stored."""
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_tokens"
+    )
+    name = models.CharField(max_length=100, help_text="What it is for.")
+    start = models.CharField(max_length=16, help_text="Its first characters, to know it by.")
+    digest = models.CharField(max_length=64, unique=True, editable=False)
+    scopes: ArrayField[list[str], list[str]] = ArrayField(
+        models.CharField(max_length=40, choices=Scope.choices)
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+    last_used_at = models.DateTimeField(null=True, blank=True)
+    last_address = models.GenericIPAddressField(null=True, blank=True)
+
+    objects = ApiTokenQuerySet.as_manager()
+
+    class Meta:
+        ordering = ("-created_at",)
+        verbose_name = "API token"
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.start}…)"
+
+    @property
+    def state(self) -> str:
+        """Whether it can be used: `in force`, `revoked` or `expired`."""
+        if self.revoked_at is not None:
+            return "revoked"
+        if self.expires_at is not None and self.expires_at <= timezone.now():
+            return "expired"
+        return "in force"
+
+    def scope_names(self) -> list[str]:
+        """Say in words what it is good for."""
+        return [Scope(scope).label for scope in self.scopes if scope in Scope.values]
+
+    def revoke(self) -> None:
+        """Make it useless from now on."""
+        if self.revoked_at is None:
+            self.revoked_at = timezone.now()
+            self.save(update_fields=["revoked_at"])

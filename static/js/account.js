@@ -1,0 +1,26 @@
+/**
+ * The pages of signing in and of a person's account: copying, and telling when a passkey failed.
+ */
+
+import { copyText } from "./clipboard.js";
+
+const COPIED_MS = 2000;
+
+document.addEventListener("click", async (event) => {
+  if (!(event.target instanceof HTMLButtonElement) || !event.target.dataset.copy) return;
+  const button = event.target;
+  const field = document.getElementById(event.target.dataset.copy);
+  if (!(field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement)) return;
+  await copyText(field.value);
+  const label = button.textContent;
+  if (label === "Copied") return;
+  button.textContent = "Copied";
+  setTimeout(() => (button.textContent = label), COPIED_MS);
+});
+
+// By allauth's scripts, when the person cancels it too.
+document.addEventListener("allauth.error", (event) => {
+  event.preventDefault();
+  const notice = document.querySelector("[data-passkey-error]");
+  if (notice instanceof HTMLElement) notice.hidden = false;
+});
