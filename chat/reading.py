@@ -19,10 +19,10 @@ from django.utils.translation import gettext
 from chat import runstate
 from chat.active import RUNS, ActiveRun, hold
 from chat.frames import TERMINAL, Frame, SearchResults
-from chat.models import ACTIVE, Run
+from chat.models import ACTIVE, Assistant, Conversation, Run
 from chat.redaction import Redactor, hidden_documents
 from chat.runstate import RunRefused
-from retrieval.database import in_thread
+from retrieval.database import in_thread, rows
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -58,10 +58,15 @@ async def follow(user: User, run_id: UUID, after: int = 0) -> AsyncGenerator[Fra
 
 
 async def is_withdrawn(user: User, run: UUID) -> bool:
-    """Whether `user` may no longer see all that a run's answer is written from.
+    """Whether `user` may no longer see all that a run's answer is written from, or its assistant.
 
     Raises DatabaseError.
     """
+    closed = Conversation.objects.filter(runs=run, assistant__isnull=False).exclude(
+        assistant__in=Assistant.objects.usable_by(user)
+    )
+    if await rows(closed.order_by().values_list("pk")):
+        return True
     active = RUNS.get(run)
     frames = active.log.frames if active else await in_thread(runstate.stored_frames, run, 0)
     shown = next((frame for frame in frames if isinstance(frame, SearchResults)), None)

@@ -9,8 +9,9 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.contrib.auth.models import Group, User
 from django.contrib.sessions.models import Session
+from django.db import transaction
 
-from chat.models import Run, RunState
+from chat.models import Assistant, Run, RunState
 from retrieval.models import Chunk, Collection, Visibility
 from tests.fakes import ScriptedGenerator
 from tests.sockets import CLOSED, QUESTION, Page, frame, frames_until
@@ -86,15 +87,24 @@ async def test_closing_a_collection_ends_the_answers_drawn_from_it(
     await assert_ended(page, generator)
 
 
+async def test_losing_the_assistant_ends_its_answer(
+    user: User, tower: Chunk, generator: ScriptedGenerator, visit: Any
+) -> None:
+    assistant = await Assistant.objects.acreate(name="Keeper", is_default=True)
+    page = await ask(visit, user, generator)
+    assistant.visibility = Visibility.RESTRICTED
+    await assistant.asave()
+    await assert_ended(page, generator)
+
+
 async def test_a_change_that_takes_nothing_from_the_reader_lets_the_answer_go_on(
     user: User, towers: Collection, generator: ScriptedGenerator, visit: Any, other: User
 ) -> None:
     await sync_to_async(towers.readers.add)(user, other)
-    gate = asyncio.Event()
     page = await ask(visit, user, generator)
-    generator.script[2].set() if isinstance(generator.script[2], asyncio.Event) else gate.set()
     await sync_to_async(towers.readers.remove)(other)
-    assert (await frames_until(page, "error", "done"))[-1]["type"] == "done"
+    await page.send_json_to({"type": "stop"})
+    assert (await frames_until(page, "error", "done"))[-1]["finish_reason"] == "cancelled"
 
 
 async def test_revoking_a_session_closes_its_socket(
@@ -113,7 +123,6 @@ async def test_what_is_rolled_back_is_not_told(
     user: User, towers: Collection, generator: ScriptedGenerator, visit: Any
 ) -> None:
     """Who was not committed to lose anything keeps the answer."""
-    from django.db import transaction  # noqa: PLC0415
 
     def take_away_and_think_better_of_it() -> None:
         with transaction.atomic():
