@@ -15,10 +15,12 @@ from pytest_django import Settings
 from retrieval.backends.base import Vectors
 from retrieval.connections import Connection, connect
 from retrieval.database import fetch, in_thread
-from retrieval.models import Collection, EmbeddingSpace
+from retrieval.models import Collection, EmbeddingSpace, Visibility
 from retrieval.search import Scope, SearchSettings, analyse, retrieve, vector
+from retrieval.search import scope as scope_module
 from retrieval.search.scope import FEW_CHUNKS, narrow
 from retrieval.search.vector import Meaning, Space
+from tests.retrieval.search.conftest import AddDocument
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -190,3 +192,34 @@ async def test_narrowed_scope_keeps_its_limits(scope: Scope) -> None:
     assert (narrowed.versions, narrowed.few) == ((), True)
     chief = await in_thread(User.objects.create_user, "chief", is_superuser=True)
     assert len((await narrow(Scope(chief, filter=settings_of("rare").filters))).versions or ()) == 2
+
+
+async def test_what_all_may_see_is_measured_once_for_all(
+    monkeypatch: pytest.MonkeyPatch, add_document: AddDocument, scope: Scope
+) -> None:
+    """Where that is not little nobody's own scope is measured, and otherwise each one's is."""
+    asked: list[str] = []
+
+    async def count(sql: str, params: Any = ()) -> Any:
+        asked.append(sql)
+        return await fetch(sql, params)
+
+    monkeypatch.setattr(scope_module, "fetch", count)
+    monkeypatch.setattr(scope_module, "FEW_CHUNKS", 1)
+
+    def prepare() -> tuple[User, Collection]:
+        collection = add_document("One.", "Two.").collection
+        grace = User.objects.create_user("grace")
+        collection.readers.add(grace)
+        return grace, collection
+
+    grace, collection = await in_thread(prepare)
+    for user in (scope.user, grace):
+        assert not (await narrow(Scope(user))).few
+    assert len(asked) == 1
+    scope_module.forget()
+    collection.visibility = Visibility.RESTRICTED
+    await in_thread(collection.save)
+    assert (await narrow(scope)).few
+    assert not (await narrow(Scope(grace))).few
+    assert len(asked) == 4
