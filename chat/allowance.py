@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from django.conf import settings
 from django.utils.translation import gettext, ngettext
 
+from chat import pace
 from chat.accounts.models import Guest
 from chat.runstate import RunRefused
 from retrieval.database import Statement, fetch
@@ -180,3 +181,15 @@ def _limit(meter: Meter) -> tuple[str, str]:
 
 def _wait(meter: Meter) -> int:
     return seconds_until(meter.resets_at) if meter.resets_at else RUNNING_RETRY_SECONDS
+
+
+async def check_looking(user: User, conversation: UUID | None = None) -> None:
+    """Raise RunRefused unless what `user` types may be searched for: they may ask, and not often.
+
+    Raises DatabaseError.
+    """
+    for meter in await check(user, conversation):
+        if meter.quantity == QUESTIONS:
+            who = user.address if meter.shared and isinstance(user, Guest) else user.username
+            if not pace.may_look(who, meter.allowed):
+                raise RunRefused("rate_limited", gettext("Please type a little more slowly."))

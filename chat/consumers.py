@@ -21,7 +21,8 @@ from pydantic import ValidationError
 
 from chat import metrics, runs
 from chat.access import EVERYONE, is_signed_in, user_group
-from chat.accounts import tokens
+from chat.accounts import guests, tokens
+from chat.accounts.models import ApiToken, Guest
 from chat.channel_layer import PROCESS
 from chat.frames import (
     Ack,
@@ -65,8 +66,8 @@ class ChatConsumer(AsyncWebsocketConsumer):
         self.watching: set[UUID] = set()
         await self.channel_layer.group_add(PROCESS, self.channel_name)
         await self.accept()
-        if self.user.is_authenticated:
-            await self.channel_layer.group_add(user_group(self.user), self.channel_name)
+        if self.is_known:
+            await self.channel_layer.group_add(self.own_group, self.channel_name)
             await self.channel_layer.group_add(EVERYONE, self.channel_name)
         else:
             await self.close(NOT_SIGNED_IN)
@@ -76,10 +77,21 @@ class ChatConsumer(AsyncWebsocketConsumer):
         """Whose socket this is."""
         return cast("User", self.scope["user"])
 
+    @property
+    def is_known(self) -> bool:
+        """Whether somebody is there who may ask: signed in, or a guest."""
+        return self.user.is_authenticated or isinstance(self.user, Guest)
+
+    @property
+    def own_group(self) -> str:
+        """The channel-layer group of this person's sockets."""
+        user = self.user
+        return guests.group(user) if isinstance(user, Guest) else user_group(user)
+
     async def disconnect(self, code: int) -> None:
         """Stop reading; the runs go on for their grace period."""
         await self.channel_layer.group_discard(PROCESS, self.channel_name)
-        await self.channel_layer.group_discard(user_group(self.user), self.channel_name)
+        await self.channel_layer.group_discard(self.own_group, self.channel_name)
         await self.channel_layer.group_discard(EVERYONE, self.channel_name)
         await self.stop_reading()
         for conversation in self.watching:
@@ -107,19 +119,24 @@ class ChatConsumer(AsyncWebsocketConsumer):
 
     async def may_go_on(self) -> bool:
         """Close the socket if its session or token has ended; return whether it may go on."""
-        if token := self.scope.get("token"):
+        if isinstance(self.user, Guest):
+            is_in = await guests.may_stay(self.user)
+        elif token := cast("ApiToken | None", self.scope.get("token")):
             is_in = await tokens.is_in_force(token)
         else:
             is_in = await is_signed_in(self.user, self.scope["session"].session_key)
-        if is_in:
-            return True
+        if not is_in:
+            await self.signed_in()
+        return is_in
+
+    async def signed_in(self, event: dict[str, Any] | None = None) -> None:
+        """Have the page sign in, or see that its guest has done so on another."""
         await self.stop_reading()
         await self.close(NOT_SIGNED_IN)
-        return False
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         """Handle one message, and answer a bad one with an error frame that ends no run."""
-        if not self.user.is_authenticated:
+        if not self.is_known:
             return
         if len(text_data or bytes_data or "") > LARGEST_MESSAGE:
             await self.close(MESSAGE_TOO_BIG)
@@ -158,6 +175,9 @@ class ChatConsumer(AsyncWebsocketConsumer):
     async def ask(self, message: Ask) -> None:
         """Start a run, follow it, and tell others who watch the conversation."""
         run = await runs.start(self.user, message)
+        if isinstance(self.user, Guest):
+            # Stored with the first question, if not before.
+            self.scope["user"] = await guests.keep(self.user)  # type: ignore[typeddict-item]
         self.newest = run.id
         await self.resume(run.id, 0)
         await self.join(run.conversation_id)

@@ -24,7 +24,7 @@ from chat.answering import finding, pipeline, prefetch, preparing
 from chat.frames import Ask, Done, Error, Prefetch
 from chat.metrics import RunMeter
 from chat.models import Run, RunState
-from chat.reading import follow, wait_for_first_reader
+from chat.reading import follow, is_withdrawn, wait_for_first_reader
 from chat.runlog import RunLog
 from chat.runstate import RunRefused
 from chat.saving import Saver
@@ -50,7 +50,15 @@ END_SECONDS = 2.0
 # How long a process that ends waits for PostgreSQL to take what its runs made.
 LAST_SAVE_SECONDS = 10.0
 
-__all__ = ["RunRefused", "drain", "follow", "is_draining", "start", "stop"]
+__all__ = [
+    "RunRefused",
+    "drain",
+    "end_if_withdrawn",
+    "follow",
+    "is_draining",
+    "start",
+    "stop",
+]
 
 _draining = asyncio.Event()
 _forgotten = -FORGET_SECONDS
@@ -73,7 +81,7 @@ async def start(user: User, ask: Ask) -> Run:
     log = RunLog(new.run.id, new.run.answer_id, meter.observe)
     log.begin(new.first)
     active = RUNS[new.run.id] = ActiveRun(new.run, new.question, log, meter)
-    names = {"run": new.run.id, "conversation": new.run.conversation_id, "user": user.pk}
+    names = {"run": new.run.id, "conversation": new.run.conversation_id, "user": new.run.user_id}
     with bound_contextvars(**{name: str(value) for name, value in names.items()}):
         active.work = hold(_work(active), f"run {new.run.id}")
         wait_for_first_reader(active)
@@ -112,6 +120,7 @@ async def look_ahead(user: User, message: Prefetch) -> asyncio.Task[Any] | None:
     """Search for what is being typed, unless PREFETCH is off. Raises RunRefused."""
     if not settings.PREFETCH:
         return None
+    await allowance.check_looking(user, message.conversation)
     question = (await asking.find(user, message)).question
     if preparing.asks_generator(question):
         return None  # nobody pays for what may never be asked
@@ -169,6 +178,9 @@ def _outcome(active: ActiveRun) -> tuple[RunState, Done | Error]:
     if producer.cancelled() and active.why_cancelled == "drained":
         message = runstate.interrupted_message()
         return RunState.INTERRUPTED, Error(code="interrupted", message=message, recoverable=True)
+    if producer.cancelled() and active.why_cancelled == "withdrawn":
+        message = gettext("You may no longer see the documents that this answer draws on.")
+        return RunState.FAILED, Error(code="access_lost", message=message, recoverable=False)
     if producer.cancelled():
         reason = Done(finish_reason="cancelled", answer=log.text, citations=log.citations)
         return RunState.CANCELLED, _addressed(reason, active)
@@ -242,6 +254,18 @@ async def stop(user: User, run: UUID | None = None, ask: str | None = None) -> R
             await active.ended.wait()
             return active.run
     return await in_thread(runstate.request_stop, user, run, ask)
+
+
+async def end_if_withdrawn(user: User, run: UUID) -> None:
+    """End an answer that is written from what its reader may no longer see.
+
+    Raises DatabaseError.
+    """
+    if await is_withdrawn(user, run):
+        if active := RUNS.get(run):
+            active.cancel("withdrawn")
+        else:
+            await stop(user, run)
 
 
 async def drain(seconds: float) -> None:

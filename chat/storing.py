@@ -83,7 +83,7 @@ async def create(user: User, ask: Ask, owner: str) -> NewRun:
     The same ask id sent twice gives the run of the first. Raises RunRefused, DatabaseError.
     """
     asked = await asking.find(user, ask)
-    if isinstance(user, Guest):
+    if isinstance(user, Guest) and user.pk == guests.NOT_STORED:
         # Nothing is stored of a guest who may not ask.
         await allowance.check(user, asked.conversation)
         user = await guests.keep(user)

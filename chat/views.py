@@ -19,6 +19,8 @@ from django.views.decorators.http import require_http_methods, require_safe
 from django_htmx.http import HttpResponseClientRedirect
 
 from chat import evidence, runs
+from chat.accounts import guests
+from chat.accounts.models import Guest
 from chat.models import ACTIVE, Assistant, Conversation, Message, Role
 from retrieval import backends
 from retrieval.models import Collection, Document, Stage
@@ -31,8 +33,8 @@ if TYPE_CHECKING:
     from django.db.models import QuerySet
     from django_htmx.middleware import HtmxDetails
 
-    class MemberRequest(HttpRequest):
-        """A request of someone signed in."""
+    class VisitorRequest(HttpRequest):
+        """A request of someone signed in, or of a guest."""
 
         user: User
         htmx: HtmxDetails
@@ -47,14 +49,14 @@ FEW_DOCUMENTS = 10
 IN_PROGRESS = (Stage.QUEUED, Stage.EXTRACTING, Stage.CHUNKING, Stage.EMBEDDING)
 
 
-def member_required(
-    view: Callable[Concatenate[MemberRequest, P], HttpResponse],
-) -> Callable[Concatenate[MemberRequest, P], HttpResponse]:
-    """Send who is not signed in to the sign-in page; of htmx's requests, the whole page."""
+def visitor_required(
+    view: Callable[Concatenate[VisitorRequest, P], HttpResponse],
+) -> Callable[Concatenate[VisitorRequest, P], HttpResponse]:
+    """Send who is neither signed in nor a guest to the sign-in page; of htmx's, the whole page."""
 
     @wraps(view)
-    def wrapped(request: MemberRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
-        if request.user.is_authenticated:
+    def wrapped(request: VisitorRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+        if request.user.is_authenticated or isinstance(request.user, Guest):
             return view(request, *args, **kwargs)
         if request.htmx:
             return HttpResponseClientRedirect(reverse("login"))
@@ -64,8 +66,8 @@ def member_required(
 
 
 @require_safe
-@member_required
-def conversation(request: MemberRequest, conversation_id: UUID | None = None) -> HttpResponse:
+@visitor_required
+def conversation(request: VisitorRequest, conversation_id: UUID | None = None) -> HttpResponse:
     """Show a conversation, or an empty page for a new one."""
     current = None
     if conversation_id:
@@ -73,25 +75,28 @@ def conversation(request: MemberRequest, conversation_id: UUID | None = None) ->
     context = {
         "conversation": current,
         "messages": evidence.messages(request.user, conversation=current) if current else (),
-        "assistant": _assistant(current),
+        "assistant": _assistant(request, current),
         "quotes_only": backends.generator().quotes_only,
+        "is_guest": isinstance(request.user, Guest),
         "theme": request.COOKIES.get("theme", "system"),
         "sidebar_closed": request.COOKIES.get("sidebar") == "closed",
         **_sidebar(request, "1", str(conversation_id or "")),
     }
     if current is None:
         context |= _document_status(request)
-    return render(request, "chat/conversation.html", context)
+    response = render(request, "chat/conversation.html", context)
+    guests.remember(request, response)
+    return response
 
 
 @require_safe
-@member_required
-def message(request: MemberRequest, message_id: UUID) -> HttpResponse:
+@visitor_required
+def message(request: VisitorRequest, message_id: UUID) -> HttpResponse:
     """Show a question or an answer as the page does."""
     found = _message(request, message_id)
     context = {
         "message": found,
-        "assistant": _assistant(found.conversation),
+        "assistant": _assistant(request, found.conversation),
         # The answer's end may be stored a moment after its last frame was sent.
         "poll": True,
     }
@@ -100,15 +105,15 @@ def message(request: MemberRequest, message_id: UUID) -> HttpResponse:
 
 
 @require_safe
-@member_required
-def sources(request: MemberRequest, message_id: UUID) -> HttpResponse:
+@visitor_required
+def sources(request: VisitorRequest, message_id: UUID) -> HttpResponse:
     """List what an answer rests on: the cited first, then what else was found."""
     return render(request, "chat/_sources.html", {"message": _message(request, message_id)})
 
 
 @require_safe
-@member_required
-def citation(request: MemberRequest, message_id: UUID, ordinal: int) -> HttpResponse:
+@visitor_required
+def citation(request: VisitorRequest, message_id: UUID, ordinal: int) -> HttpResponse:
     """Show the passage that a citation points to, with the sentence marked."""
     answer = _message(request, message_id)
     found = evidence.citation_of(answer, ordinal, request.user)
@@ -131,8 +136,8 @@ def citation(request: MemberRequest, message_id: UUID, ordinal: int) -> HttpResp
 
 
 @require_safe
-@member_required
-def source(request: MemberRequest, message_id: UUID, rank: int) -> HttpResponse:
+@visitor_required
+def source(request: VisitorRequest, message_id: UUID, rank: int) -> HttpResponse:
     """Show a passage that was found but not cited."""
     answer = _message(request, message_id)
     found = evidence.candidate_of(answer, rank, request.user)
@@ -148,8 +153,8 @@ def source(request: MemberRequest, message_id: UUID, rank: int) -> HttpResponse:
 
 
 @require_safe
-@member_required
-def sidebar(request: MemberRequest) -> HttpResponse:
+@visitor_required
+def sidebar(request: VisitorRequest) -> HttpResponse:
     """List conversations, the newest first, a page at a time."""
     current = request.GET.get("current", "")
     context = _sidebar(request, request.GET.get("page", "1"), current)
@@ -159,8 +164,8 @@ def sidebar(request: MemberRequest) -> HttpResponse:
 
 
 @require_http_methods(["GET", "POST"])
-@member_required
-def rename(request: MemberRequest, conversation_id: UUID) -> HttpResponse:
+@visitor_required
+def rename(request: VisitorRequest, conversation_id: UUID) -> HttpResponse:
     """Offer a field for a conversation's title in its place, then take the new one."""
     found = get_object_or_404(_conversations(request), pk=conversation_id)
     context: dict[str, Any] = {"item": found, "title_max_chars": TITLE_MAX_CHARS}
@@ -177,8 +182,8 @@ def rename(request: MemberRequest, conversation_id: UUID) -> HttpResponse:
 
 
 @require_http_methods(["POST", "DELETE"])
-@member_required
-def delete(request: MemberRequest, conversation_id: UUID) -> HttpResponse:
+@visitor_required
+def delete(request: VisitorRequest, conversation_id: UUID) -> HttpResponse:
     """Delete a conversation; who has it open goes to a new one."""
     found = get_object_or_404(_conversations(request), pk=conversation_id)
     was_open = _is_open(request, found)
@@ -190,42 +195,42 @@ def delete(request: MemberRequest, conversation_id: UUID) -> HttpResponse:
 
 
 @require_safe
-@member_required
-def document_status(request: MemberRequest) -> HttpResponse:
+@visitor_required
+def document_status(request: VisitorRequest) -> HttpResponse:
     """Say how many documents are ready, and offer questions once they are."""
-    context = {"assistant": _assistant(None), **_document_status(request)}
+    context = {"assistant": _assistant(request, None), **_document_status(request)}
     return render(request, "chat/_document_status.html", context)
 
 
-def _conversations(request: MemberRequest) -> QuerySet[Conversation]:
+def _conversations(request: VisitorRequest) -> QuerySet[Conversation]:
     return Conversation.objects.filter(user=request.user)
 
 
-def _message(request: MemberRequest, message_id: UUID) -> Message:
+def _message(request: VisitorRequest, message_id: UUID) -> Message:
     found = evidence.messages(request.user, pk=message_id, conversation__user=request.user)
     if not found:
         raise Http404
     return found[0]
 
 
-def _assistant(conversation: Conversation | None) -> Assistant | None:
+def _assistant(request: VisitorRequest, conversation: Conversation | None) -> Assistant | None:
     if conversation and conversation.assistant:
         return conversation.assistant
-    return Assistant.objects.filter(is_default=True).first()
+    return Assistant.objects.usable_by(request.user).preferred().first()
 
 
-def _sidebar(request: MemberRequest, page: str, current: str) -> dict[str, Any]:
+def _sidebar(request: VisitorRequest, page: str, current: str) -> dict[str, Any]:
     pages = Paginator(_conversations(request), CONVERSATIONS_A_PAGE)
     return {"page": pages.get_page(page), "current": current}
 
 
-def _is_open(request: MemberRequest, conversation: Conversation) -> bool:
+def _is_open(request: VisitorRequest, conversation: Conversation) -> bool:
     """Say whether the page that htmx asks from shows this conversation."""
     url = request.htmx.current_url_abs_path or ""
     return url.split("?")[0] == reverse("chat:conversation", args=[conversation.pk])
 
 
-def _document_status(request: MemberRequest) -> dict[str, Any]:
+def _document_status(request: VisitorRequest) -> dict[str, Any]:
     documents = Document.objects.filter(
         enabled=True, collection__in=Collection.objects.visible_to(request.user)
     )

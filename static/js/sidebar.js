@@ -13,7 +13,12 @@ export function sidebar(root) {
     if (!(event.target instanceof Element)) return;
     if (event.target.closest("[data-sidebar-toggle]")) toggle();
   });
-  root.addEventListener("conversation:created", refresh);
+  root.addEventListener("conversation:created", () => {
+    refresh();
+    // A guest who signs in comes back to the conversation.
+    const link = /** @type {HTMLAnchorElement | null} */ (root.querySelector(".sign-in"));
+    if (link) link.search = `?next=${encodeURIComponent(location.pathname)}`;
+  });
   list.addEventListener("keydown", (event) => {
     if (event.key !== "Escape" || !(event.target instanceof HTMLInputElement)) return;
     event.stopPropagation();

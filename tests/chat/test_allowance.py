@@ -16,10 +16,10 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from chat import active as active_runs
-from chat import allowance, runs, storing
+from chat import allowance, pace, runs, storing
 from chat.accounts.models import Guest
 from chat.active import RUNS
-from chat.frames import Ask
+from chat.frames import Ask, Prefetch
 from chat.models import Assistant, Conversation, Run, RunState
 from chat.runstate import RunRefused
 from retrieval.database import in_thread
@@ -268,3 +268,25 @@ async def test_guests_asking_at_once_from_one_address_pass_by_no_limit(
 
 async def public_assistant() -> None:
     await Assistant.objects.acreate(name="Open", visibility="public")
+
+
+async def test_what_is_typed_is_searched_for_some_times_a_question_that_may_be_asked(
+    user: User, tower: Chunk, generator: ScriptedGenerator
+) -> None:
+    pace.forget()
+    await limit(user, questions_a_minute=1)
+    typed = Prefetch(type="prefetch", text="How high is the tower?")
+    for _ in range(pace.LOOKS_A_QUESTION):
+        assert await runs.look_ahead(user, typed)
+    with pytest.raises(RunRefused, match="more slowly"):
+        await runs.look_ahead(user, typed)
+
+
+async def test_what_may_not_be_asked_is_not_searched_for(
+    user: User, tower: Chunk, generator: ScriptedGenerator
+) -> None:
+    pace.forget()
+    await limit(user, tokens_a_day=10)
+    await charge(user, tokens=10)
+    with pytest.raises(RunRefused, match="used up"):
+        await runs.look_ahead(user, Prefetch(type="prefetch", text="How high is the tower?"))
