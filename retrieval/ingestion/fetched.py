@@ -14,6 +14,7 @@ from retrieval.ingestion.downloading import Download, download, name_in
 from retrieval.ingestion.errors import FetchError
 from retrieval.ingestion.incoming import UploadError, clean_name, discard, store
 from retrieval.ingestion.ledger import VersionGoneError
+from retrieval.limits.uploads import QuotaError, check_room
 from retrieval.models import Collection, Document, DocumentVersion, Stage
 
 # A server that is away is asked again for some minutes, not as long as a provider.
@@ -52,6 +53,9 @@ def _keep(version: DocumentVersion, found: Download, content: IO[bytes]) -> None
         raise FetchError(error.code, error.message) from error
     try:
         _register(version, name)
+    except QuotaError as error:
+        discard(version, name)
+        raise FetchError("quota-exceeded", str(error)) from error
     except BaseException:
         discard(version, name)
         raise
@@ -67,6 +71,7 @@ def _register(version: DocumentVersion, name: str) -> None:
         values = {name: getattr(version, name) for name in ("file", "sha256", "size")}
         if not DocumentVersion.objects.filter(pk=version.pk).update(**values):
             raise VersionGoneError
+        check_room(version)
         document = version.document
         if document.current_version_id is None and document.name != name:
             document.name = free_name(document, name)

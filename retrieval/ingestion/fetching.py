@@ -11,10 +11,12 @@ from yarl import URL
 from retrieval.ingestion.addresses import checked_url
 from retrieval.ingestion.downloading import name_in
 from retrieval.ingestion.fetched import free_name
-from retrieval.ingestion.incoming import UploadError, clean_name
+from retrieval.ingestion.incoming import UploadError, clean_name, over_quota
 from retrieval.ingestion.pipeline import title_of
 from retrieval.ingestion.tasks import defer_ingestion
 from retrieval.ingestion.uploads import Upload
+from retrieval.limits import uploads as limits
+from retrieval.limits.uploads import QuotaError
 from retrieval.models import ENDED, Collection, Document, DocumentVersion
 
 if TYPE_CHECKING:
@@ -36,15 +38,25 @@ def add_url(
     """Queue the fetching of a file as the newest version of the document of that address.
 
     If it turns out to be the file that the document has, the version is deleted again. Raises
-    UploadError for what is no address that may be fetched from, as far as it shows.
+    UploadError for what is no address that may be fetched from, as far as it shows, and for what is
+    more than `user` may upload.
     """
     if not fetching_enabled():
         raise UploadError("bad-address", "Files are not fetched from addresses here.")
     address = checked_url(url)
+    try:
+        return _queue(collection, address, user, metadata or {})
+    except QuotaError as error:
+        raise over_quota(error) from error
+
+
+def _queue(
+    collection: Collection, address: URL, user: User | None, metadata: dict[str, Any]
+) -> Upload:
     with transaction.atomic():
         Collection.objects.select_for_update().get(pk=collection.pk)
         document = _document(collection, address, user)
-        document.metadata |= {**(metadata or {}), "source_url": str(address)}
+        document.metadata |= {**metadata, "source_url": str(address)}
         document.save()
         last = document.versions.defer("text").order_by("-number").first()
         if last is not None and last.source_url and not last.file and last.stage not in ENDED:
@@ -56,6 +68,7 @@ def add_url(
             source_url=str(address),
         )
         defer_ingestion(version)
+        limits.charge(user, version)
     return Upload(document, version, unchanged=False)
 
 

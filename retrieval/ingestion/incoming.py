@@ -11,6 +11,7 @@ from django.core.files import File
 from django.template.defaultfilters import filesizeformat
 
 from retrieval.ingestion.file_kinds import is_allowed
+from retrieval.limits.uploads import QuotaError
 from retrieval.models import DocumentVersion
 
 NAME_BYTES = 255
@@ -89,6 +90,11 @@ def not_allowed() -> UploadError:
     """Return the error for a file of a kind that is not in UPLOAD_TYPES."""
     kinds = ", ".join(kind.upper() for kind in settings.UPLOAD_TYPES)
     return UploadError("type-not-allowed", f"Files of this kind are not taken here, only {kinds}.")
+
+
+def over_quota(error: QuotaError) -> UploadError:
+    """Return the error for a file that is more than its uploader may have."""
+    return UploadError("quota-exceeded", str(error))
 
 
 class _Metered(File):  # type: ignore[type-arg]

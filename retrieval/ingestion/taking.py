@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.core.files import File
 
@@ -12,7 +12,11 @@ from retrieval.ingestion.archives import Taken, add_file
 from retrieval.ingestion.fetching import add_url
 from retrieval.ingestion.folders import Found
 from retrieval.ingestion.incoming import UploadError
+from retrieval.ingestion.uploads import Upload
 from retrieval.models import Collection
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
 
 
 @dataclass(frozen=True)
@@ -21,6 +25,8 @@ class Intake:
 
     collection: Collection
     metadata: dict[str, Any]
+    user: User | None = None
+    """Whose uploads they are, and count as."""
     unpack: bool = True
     """Whether the files of a zip become documents."""
 
@@ -37,6 +43,7 @@ class Intake:
                     self.collection,
                     path.name,
                     File(stream),
+                    self.user,
                     folder=found.folder,
                     metadata=self.metadata,
                     unpack=self.unpack,
@@ -49,10 +56,13 @@ class Intake:
             reason = f"This file cannot be opened: {error.strerror}."
             yield Taken(str(path), error=UploadError("unreadable", reason))
 
+    def _queue(self, url: str) -> Upload:
+        return add_url(self.collection, url, self.user, metadata=self.metadata)
+
     def fetch(self, urls: Sequence[str]) -> Iterator[Taken]:
         """Queue the fetching of addresses; yield what became of each."""
         for url in urls:
             try:
-                yield Taken(url, upload=add_url(self.collection, url, metadata=self.metadata))
+                yield Taken(url, upload=self._queue(url))
             except UploadError as error:
                 yield Taken(url, error=error)

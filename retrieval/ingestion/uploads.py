@@ -13,12 +13,15 @@ from retrieval.ingestion.incoming import (
     clean_name,
     discard,
     not_allowed,
+    over_quota,
     split_path,
     store,
     too_large,
 )
 from retrieval.ingestion.pipeline import title_of
 from retrieval.ingestion.tasks import defer_ingestion
+from retrieval.limits import uploads as limits
+from retrieval.limits.uploads import QuotaError
 from retrieval.models import Collection, Document, DocumentVersion, Stage
 
 if TYPE_CHECKING:
@@ -52,14 +55,21 @@ def add_document(  # noqa: PLR0913 - a file has as many things said of it
 
     Folders in `name` are dropped; `folder` is where the document stands within its collection.
     `metadata`, as `metadata.checked` returns it, is set over what the document has.
-    Raises UploadError for a file that is too large, of a kind that is not taken, or has no usable
-    name.
+    Raises UploadError for a file that is too large, of a kind that is not taken, has no usable
+    name, or is more than `user` may upload.
     """
     name = clean_name(name, folder)
+    try:
+        limits.check(user, _known_size(file))
+    except QuotaError as error:
+        raise over_quota(error) from error
     version = DocumentVersion()
     store(version, name, file)
     try:
         upload = _register(collection, name, version, user, metadata or {})
+    except QuotaError as error:  # another upload was faster
+        discard(version, name)
+        raise over_quota(error) from error
     except BaseException:
         discard(version, name)
         raise
@@ -92,7 +102,16 @@ def _register(
         version.number = (last or 0) + 1
         version.save(force_insert=True)
         defer_ingestion(version)
+        limits.charge(user, version)
     return Upload(document, version, unchanged=False)
+
+
+def _known_size(file: File[bytes]) -> int:
+    """Return a file's size as far as it is known before it is read."""
+    try:
+        return file.size
+    except AttributeError:
+        return 0
 
 
 def delete_file(sender: type[DocumentVersion], instance: DocumentVersion, **_: Any) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from django.contrib.auth.models import User
 from django.core.management import CommandError, CommandParser
 
 from retrieval.ingestion.archives import Taken
@@ -23,7 +24,7 @@ from retrieval.management import manifest
 from retrieval.management.following import Follower, watch
 from retrieval.management.outcomes import Outcome, failure, line, outcomes, summary
 from retrieval.management.ready import ReadyCommand
-from retrieval.models import ENDED, Collection
+from retrieval.models import ENDED, Collection, Visibility
 
 STOPPED = "Stopped. What is queued goes on when a worker runs."
 
@@ -40,6 +41,10 @@ class Command(ReadyCommand):
         )  # fmt: skip
         add("--collection", metavar="NAME", help="Default: the folder's name.")
         add(
+            "--visibility", choices=Visibility.values,
+            help="Of the collection, if it is new: who may search it. Default: signed_in.",
+        )  # fmt: skip
+        add(
             "--include", action="append", default=[], metavar="PATTERN",
             help="Of folders take only this, as *.pdf or reports/**; may be repeated.",
         )  # fmt: skip
@@ -52,6 +57,11 @@ class Command(ReadyCommand):
             "--metadata", action="append", default=[], metavar="KEY=VALUE",
             help="Of every document, for filters; may be repeated. A JSON value is not text.",
         )  # fmt: skip
+        add(
+            "--user",
+            metavar="NAME",
+            help="Whose uploads they are, and who manages a new collection.",
+        )
         add("--wait", action="store_true", help="Until all ended, working if no worker does.")
         add(
             "--check", type=_manifest, metavar="MANIFEST",
@@ -76,9 +86,12 @@ class Command(ReadyCommand):
             _refuse_unwatchable(roots, options)
         elif not (files or options["urls"]):
             raise CommandError("There are no files to ingest.")
+        metadata, user = _metadata(options["metadata"]), _user(options["user"])
+        name = _name(options["collection"], roots, options["urls"])
         intake = Intake(
-            metadata=_metadata(options["metadata"]),
-            collection=_collection(options["collection"], roots, options["urls"]),
+            metadata=metadata,
+            user=user,
+            collection=_collection(name, options["visibility"], user),
             unpack=not expected,
         )
         if options["watch"]:
@@ -175,10 +188,32 @@ def _metadata(pairs: Sequence[str]) -> dict[str, Any]:
         raise CommandError(f"--metadata: {error}") from error
 
 
-def _collection(name: str | None, roots: Sequence[Path], urls: Sequence[str]) -> Collection:
+def _user(name: str | None) -> User | None:
+    if name is None:
+        return None
+    if found := User.objects.filter(username=name, is_active=True).first():
+        return found
+    raise CommandError(f"There is no user {name}.")
+
+
+def _name(name: str | None, roots: Sequence[Path], urls: Sequence[str]) -> str:
+    """Return the collection's name: what was said, else of the folder, else of the site."""
     if not name and roots:
         name = (roots[0] if roots[0].is_dir() else roots[0].parent).resolve().name
     elif not name and urls:
         name = urlsplit(urls[0]).netloc
-    collection, _ = Collection.objects.get_or_create(name=(name or "Documents").strip()[:200])
+    return (name or "Documents").strip()[:200]
+
+
+def _collection(name: str, visibility: str | None, user: User | None) -> Collection:
+    collection, made = Collection.objects.get_or_create(
+        name=name, defaults={"visibility": visibility or Visibility.SIGNED_IN}
+    )
+    if made and user:
+        collection.managers.add(user)
+    if visibility not in {None, collection.visibility}:
+        raise CommandError(
+            f"--visibility: the collection {name} is there already, and is"
+            f" {collection.visibility}. Change that in the admin."
+        )
     return collection
