@@ -8,7 +8,7 @@ from django.contrib.sessions.models import Session
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from chat.accounts.models import GUEST_PREFIX, Guest
+from chat.accounts.models import Guest
 from chat.models import ACTIVE, Candidate, Citation, Conversation, Run, RunFrame
 from retrieval.expiry import Kind, days
 
@@ -20,7 +20,7 @@ def _conversations(until: datetime) -> QuerySet[Any]:
     """Return conversations of people in which nothing was said since."""
     active = Run.objects.filter(conversation=OuterRef("pk"), state__in=ACTIVE)
     old = Conversation.objects.filter(~Exists(active), updated_at__lt=until)
-    return old.exclude(user__username__startswith=GUEST_PREFIX).order_by("updated_at")
+    return old.exclude(user__in=Guest.objects.values("pk")).order_by("updated_at")
 
 
 def _guests(until: datetime) -> QuerySet[Any]:

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from chat.accounts import views
+from chat.accounts import own_data, views
 
 app_name = "accounts"
 urlpatterns = [
@@ -13,3 +13,7 @@ urlpatterns = [
     path("password/reset/", views.reset_password, name="reset_password"),
     path("sessions/<int:pk>/end/", views.end_session, name="end_session"),
 ]
+    path("data/", own_data.page, name="own_data"),
+    path("data/export/", own_data.export, name="export_own_data"),
+    path("data/conversations/", own_data.erase_conversations, name="erase_conversations"),
+    path("data/account/", own_data.erase_account, name="erase_account"),

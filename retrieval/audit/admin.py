@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterator
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
@@ -18,6 +19,7 @@ from django.utils import timezone
 from retrieval.audit.csv_cells import cell
 from retrieval.audit.models import AuditEvent
 from retrieval.audit.recording import Target, record
+from retrieval.streaming import by_key, in_steps
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -38,9 +40,9 @@ COLUMNS = (
 class Line:
     """A file that gives back what is written to it, a line at a time."""
 
-    def write(self, line: str) -> str:
-        """Return the line."""
-        return line
+    def write(self, line: str) -> bytes:
+        """Return the line as it is sent."""
+        return line.encode()
 
 
 @admin.register(AuditEvent)
@@ -91,7 +93,7 @@ class AuditEventAdmin(AuditEventModelAdmin):
         record(None, "audit.exported", Target("audit.auditevent"), filters=sorted(request.GET))
         name = f"audit-{timezone.now():%Y-%m-%d-%H%M}.csv"
         return StreamingHttpResponse(
-            lines(events),
+            in_steps(lines(events)),
             content_type="text/csv; charset=utf-8",
             headers={"Content-Disposition": f'attachment; filename="{name}"'},
         )
@@ -109,11 +111,11 @@ class AuditEventAdmin(AuditEventModelAdmin):
         return False
 
 
-def lines(events: QuerySet[AuditEvent]) -> Iterator[str]:
-    """Yield the lines of a CSV file with a heading."""
+def lines(events: QuerySet[AuditEvent]) -> Iterator[bytes]:
+    """Yield the lines of a CSV file with a heading, the newest event first."""
     writer: Any = csv.writer(Line(), quoting=csv.QUOTE_ALL)
     yield writer.writerow(COLUMNS)
-    for row in events.values_list(*COLUMNS).iterator(chunk_size=500):
-        *plain, details = row
-        known = json.dumps(details, ensure_ascii=False) if details else ""
+    for event in chain.from_iterable(by_key(events)):
+        known = json.dumps(event.details, ensure_ascii=False) if event.details else ""
+        plain = (getattr(event, column) for column in COLUMNS[:-1])
         yield writer.writerow([cell(value) for value in (*plain, known)])

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from django.contrib.admin.models import LogEntry
 from django.db import connection, transaction
 from django.db.models import Q
 
@@ -24,12 +25,19 @@ def pseudonym(key: int | str | None) -> str:
 
 
 def forget_person(key: int) -> int:
-    """Replace a person's name by a pseudonym and drop their addresses; return how many events."""
+    """Replace a person's name by a pseudonym and drop their addresses; return how many events.
+
+    The admin's own log, of what was done to their account, says no more either.
+    """
     by_them = Q(actor_id=key)
     about_them = Q(target_type=USER, target_id=str(key))
     with _permitting("erasure"):
         events = AuditEvent.objects.filter(by_them).update(actor_name=pseudonym(key), address=None)
         events += AuditEvent.objects.filter(about_them).update(target_name=pseudonym(key))
+    entries = LogEntry.objects.filter(object_id=str(key), content_type__model="user")
+    entries.filter(content_type__app_label="auth").update(
+        object_repr=pseudonym(key), change_message=""
+    )
     return events
 
 

@@ -13,6 +13,7 @@ from django.db.models.signals import m2m_changed, post_delete, post_save, pre_sa
 from django.dispatch import receiver
 
 from retrieval.audit.recording import Target, record
+from retrieval.audit.removing import forget_person
 
 if TYPE_CHECKING:
     from django.db.models import Model
@@ -107,8 +108,10 @@ def _field(instance: Model, through: type[Model]) -> str:
 
 
 def deleted(instance: Model, **_: Any) -> None:
-    """Record that something watched is gone."""
+    """Record that something watched is gone; from then on people have a pseudonym."""
     record(None, f"{instance._meta.model_name}.deleted", instance)
+    if isinstance(instance, User):
+        forget_person(instance.pk)
 
 
 def watch(*labels: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import io
 from typing import Any
@@ -27,8 +28,10 @@ def auditor(client: Client) -> Client:
 
 
 def exported(response: Any) -> list[dict[str, str]]:
-    text = b"".join(response.streaming_content).decode()
-    return list(csv.DictReader(io.StringIO(text)))
+    async def collect() -> bytes:
+        return b"".join([piece async for piece in response])
+
+    return list(csv.DictReader(io.StringIO(asyncio.run(collect()).decode())))
 
 
 def test_who_may_reads_the_log_and_changes_nothing(auditor: Client) -> None:
@@ -57,6 +60,7 @@ def test_the_list_is_searched_and_filtered(auditor: Client) -> None:
     assert "Bridges" not in auditor.get(f"{LIST}?action=file.downloaded").content.decode()
 
 
+@pytest.mark.django_db(transaction=True)
 def test_what_is_listed_can_be_saved_and_that_is_recorded(auditor: Client) -> None:
     record(None, "file.downloaded", Target("retrieval.document", "1", "=HYPERLINK(1)\u202e"))
     record(None, "document.deleted")

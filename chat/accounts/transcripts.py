@@ -1,0 +1,55 @@
+"""A conversation as Markdown, for reading."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from django.utils.text import slugify
+
+from chat import evidence
+from chat.models import Role
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+    from chat.models import Conversation, Message
+
+
+def file_name(conversation: Conversation) -> str:
+    """Return a name of plain letters by day and title; the key makes it one of a kind."""
+    title = slugify(conversation.title)[:50].strip("-") or "conversation"
+    return f"{conversation.created_at:%Y-%m-%d}-{title}-{conversation.pk.hex[-8:]}.md"
+
+
+def transcript(user: User, conversation: Conversation) -> Iterator[str]:
+    """Yield the title, then each question and its answer with the sources that it cites."""
+    yield f"# {one_line(conversation.title)}\n\n"
+    yield f"{conversation.created_at:%Y-%m-%d %H:%M} UTC\n"
+    for message in evidence.messages(user, conversation=conversation):
+        if message.role == Role.USER:
+            yield f"\n## {one_line(message.text)}\n\n"
+            if "\n" in message.text.strip():
+                yield f"{message.text.strip()}\n\n"
+        else:
+            yield f"{message.text.strip() or '(No text was written.)'}\n"
+            yield from _sources(message)
+
+
+def _sources(message: Message) -> Iterator[str]:
+    listed: set[tuple[int, str]] = set()
+    for citation in message.citations.all():
+        page = f", p. {citation.page}" if citation.page else ""
+        source = (citation.index, f"{one_line(citation.title)}{page}")
+        if source in listed:
+            continue
+        if not listed:
+            yield "\n"
+        listed.add(source)
+        quote = f": “{one_line(citation.quote)}”" if citation.quote else ""
+        yield f"- [{source[0]}] {source[1]}{quote}\n"
+
+
+def one_line(text: str) -> str:
+    """Return a text with its white space folded."""
+    return " ".join(text.split())

@@ -1,0 +1,263 @@
+"""People take their own data with them, and delete it."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+import zipfile
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from allauth.usersessions.models import UserSession
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import User
+from django.contrib.sessions.models import Session
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from chat.accounts import erasing, tokens
+from chat.models import Conversation, Message, Run, RunState
+from retrieval.audit.models import AuditEvent
+from retrieval.audit.recording import record
+from retrieval.models import Collection, Document, DocumentVersion, Visibility
+from tests import conversations
+
+pytestmark = pytest.mark.django_db(transaction=True)
+PAGE = "/accounts/data/"
+ERASE = "/accounts/data/account/"
+
+
+@pytest.fixture
+def ada() -> User:
+    return conversations.person("ada", email="ada@example.org")
+
+
+@pytest.fixture
+def bob() -> User:
+    return conversations.person("bob")
+
+
+@pytest.fixture
+def signed_in(client: Client, ada: User) -> Client:
+    """Sign Ada in, and let her show once more who she is."""
+    client.post(reverse("login"), {"login": "ada", "password": "ada"})
+    client.post(reverse("account_reauthenticate"), {"password": "ada"})
+    return client
+
+
+def exported(client: Client) -> zipfile.ZipFile:
+    async def collect() -> bytes:
+        return b"".join([piece async for piece in response])
+
+    response: Any = client.post(f"{PAGE}export/")
+    assert response["Content-Type"] == "application/zip"
+    return zipfile.ZipFile(io.BytesIO(asyncio.run(collect())))
+
+
+def read(archive: zipfile.ZipFile, name: str) -> Any:
+    return json.loads(archive.read(name))
+
+
+def test_an_export_has_everything_of_a_person_and_nothing_of_others(
+    signed_in: Client, ada: User, bob: User
+) -> None:
+    run = conversations.answered(ada, timings={"first_token_ms": 5})
+    version = DocumentVersion.objects.get()
+    conversations.answered(bob, "What does Bob ask?", version=version)
+    Document.objects.update(uploaded_by=ada)
+    token, raw = tokens.make(ada, "Backup", ["ask"], None)
+    archive = exported(signed_in)
+    assert archive.testzip() is None
+    everything = b"".join(archive.read(name) for name in archive.namelist()).decode()
+    assert "Bob" not in everything
+    for secret in (ada.password, raw, token.digest, signed_in.session.session_key or ""):
+        assert secret not in everything
+    assert read(archive, "profile.json")["email"] == "ada@example.org"
+    (conversation,) = read(archive, "conversations.json")
+    question, answer = conversation["messages"]
+    assert question["text"] == "How far can the lamp be seen?"
+    assert answer["run"]["timings_ms"] == {"first_token_ms": 5}
+    assert answer["citations"][0]["title"] == "Lighthouses of Scotland"
+    assert answer["run"]["id"] == str(run.pk)
+    assert [each["name"] for each in read(archive, "tokens.json")] == ["Backup"]
+    assert len(read(archive, "sessions.json")) == 1
+    assert [each["title"] for each in read(archive, "uploads.json")] == ["Lighthouses of Scotland"]
+    assert "login.succeeded" in {event["action"] for event in read(archive, "audit.json")}
+
+
+def test_conversations_are_there_for_reading(signed_in: Client, ada: User) -> None:
+    conversations.answered(ada, "../How far?\nSay it in miles.")
+    archive = exported(signed_in)
+    (name,) = [name for name in archive.namelist() if name.endswith(".md")]
+    assert name.startswith("conversations/20")
+    assert "-how-far-say-it-in-miles-" in name
+    text = archive.read(name).decode()
+    assert "## ../How far? Say it in miles." in text
+    assert "The lamp can be seen from **22 miles** away [1]." in text
+    assert text.count("- [1] Lighthouses of Scotland, p. 2: “The lamp") == 1
+
+
+def test_an_export_of_nothing_is_well_formed(signed_in: Client) -> None:
+    archive = exported(signed_in)
+    assert read(archive, "conversations.json") == read(archive, "uploads.json") == []
+
+
+def test_what_one_may_no_longer_see_is_not_exported(signed_in: Client, ada: User) -> None:
+    conversations.answered(ada)
+    Document.objects.update(uploaded_by=ada)
+    Collection.objects.update(visibility=Visibility.RESTRICTED, name="Secret place")
+    archive = exported(signed_in)
+    everything = b"".join(archive.read(name) for name in archive.namelist()).decode()
+    for part in ('Lighthouses of Scotland"', "The foghorn fell", "Secret place"):
+        assert part not in everything
+    assert "22 miles" in everything
+
+
+def test_who_read_a_conversation_is_told_but_not_by_name(
+    signed_in: Client, ada: User, bob: User
+) -> None:
+    run = conversations.answered(ada)
+    record(bob, "conversation.opened", run.conversation, owner=ada.pk)
+    events = read(exported(signed_in), "audit.json")
+    (opened,) = [event for event in events if event["action"] == "conversation.opened"]
+    assert opened["by"] == "somebody else"
+    assert "bob" not in json.dumps(events)
+
+
+def test_memory_does_not_grow_with_the_number_of_conversations(
+    signed_in: Client, ada: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One conversation's messages are read after those before were sent."""
+    version = conversations.document()
+    for number in range(3):
+        conversations.answered(ada, f"{number}?", version=version)
+    from chat import evidence  # noqa: PLC0415
+    from chat.accounts import exporting  # noqa: PLC0415
+
+    read_so_far: list[Any] = []
+    messages = evidence.messages
+    monkeypatch.setattr(
+        evidence, "messages", lambda *a, **k: read_so_far.append(k) or messages(*a, **k)
+    )
+    parts = exporting.archive(ada)
+    counts = [len(read_so_far) for _ in parts]
+    assert counts == sorted(counts)
+    assert set(counts) >= {0, 1, 2, 3, 4, 5, 6}
+
+
+def test_exporting_is_recorded(signed_in: Client, ada: User) -> None:
+    exported(signed_in)
+    assert AuditEvent.objects.get(action="own_data.exported").actor_id == ada.pk
+
+
+def test_all_conversations_go_at_once(signed_in: Client, ada: User, bob: User) -> None:
+    version = conversations.document()
+    for number in range(3):
+        conversations.answered(ada, f"{number}?", version=version)
+    conversations.answered(bob, version=version)
+    assert "3 conversations" in signed_in.get(f"{PAGE}conversations/").content.decode()
+    assert Conversation.objects.filter(user=ada).count() == 3
+    page = signed_in.post(f"{PAGE}conversations/", follow=True).content.decode()
+    assert "3 conversations are deleted." in page
+    assert [one.user for one in Conversation.objects.all()] == [bob]
+    event = AuditEvent.objects.get(action="own_data.conversations_deleted")
+    assert event.details == {"count": 3}
+
+
+def test_what_is_being_answered_is_stopped(ada: User) -> None:
+    conversations.answered(ada, state=RunState.RUNNING)
+    erasing.stop_runs(ada)
+    assert Run.objects.get().stop_requested_at is not None
+
+
+def test_the_account_goes_with_everything_that_is_only_its_own(
+    signed_in: Client, ada: User, bob: User
+) -> None:
+    conversations.answered(ada)
+    Document.objects.update(uploaded_by=ada)
+    elsewhere = Client()
+    elsewhere.post(reverse("login"), {"login": "ada", "password": "ada"})
+    tokens.make(ada, "Backup", ["ask"], None)
+    page = signed_in.get(ERASE).content.decode()
+    assert "Your conversation with its answers" in page
+    assert "The document you uploaded" in page
+    signed_in.post(ERASE, {"username": "ada"})
+    assert [user.get_username() for user in User.objects.all()] == ["bob"]
+    assert not Message.objects.exists()
+    assert Document.objects.get().uploaded_by is None
+    assert not UserSession.objects.exists()
+    assert not any("_auth_user_id" in each.get_decoded() for each in Session.objects.all())
+    assert elsewhere.get(PAGE).status_code == 302
+
+
+def test_the_audit_log_keeps_what_was_done_under_a_pseudonym(signed_in: Client, ada: User) -> None:
+    key = ada.pk
+    signed_in.post(ERASE, {"username": "ada"})
+    assert AuditEvent.objects.filter(action="own_data.account_deleted", actor_id=key).exists()
+    assert AuditEvent.objects.filter(action="user.deleted", target_id=str(key)).exists()
+    assert "'ada'" not in str(list(AuditEvent.objects.values()))
+    names = set(AuditEvent.objects.filter(actor_id=key).values_list("actor_name", "address"))
+    assert names == {(f"deleted user {key}", None)}
+
+
+def test_deleting_somebody_in_admin_does_the_same(ada: User, client: Client) -> None:
+    conversations.answered(ada)
+    client.force_login(ada)
+    Run.objects.update(state=RunState.RUNNING)
+    root = Client()
+    root.force_login(conversations.person("root", is_staff=True, is_superuser=True))
+    key = ada.pk
+    root.post(f"/admin/auth/user/{key}/delete/", {"post": "yes"})
+    assert not Conversation.objects.exists()
+    assert client.get(PAGE).status_code == 302
+    assert AuditEvent.objects.get(action="user.deleted").target_name == f"deleted user {key}"
+    assert LogEntry.objects.get().object_repr == f"deleted user {key}"
+
+
+def test_a_name_that_is_mistyped_deletes_nothing(signed_in: Client) -> None:
+    page = signed_in.post(ERASE, {"username": "Ada"})
+    assert page.status_code == 422
+    assert "That is not your username." in page.content.decode()
+    assert User.objects.filter(username="ada").exists()
+
+
+def test_who_signed_in_long_ago_shows_who_they_are_first(signed_in: Client) -> None:
+    session = signed_in.session
+    session["account_authentication_methods"] = [
+        {**method, "at": method["at"] - 100_000}
+        for method in session["account_authentication_methods"]
+    ]
+    session.save()
+    for response in (signed_in.get(ERASE), signed_in.post(ERASE, {"username": "ada"})):
+        assert response.status_code == 302
+        assert "reauthenticate" in response["Location"]
+    assert User.objects.filter(username="ada").exists()
+
+
+def test_who_comes_from_elsewhere_has_signed_in_lately(client: Client, ada: User) -> None:
+    ada.set_unusable_password()
+    ada.save()
+    client.force_login(ada)
+    User.objects.update(last_login=timezone.now() - timedelta(hours=1))
+    assert "Sign out and in again" in client.get(ERASE).content.decode()
+    assert client.post(ERASE, {"username": "ada"}).status_code == 422
+    User.objects.update(last_login=timezone.now())
+    client.post(ERASE, {"username": "ada"})
+    assert not User.objects.exists()
+
+
+def test_the_only_administrator_stays(signed_in: Client, ada: User) -> None:
+    User.objects.update(is_superuser=True)
+    assert "only administrator" in signed_in.get(ERASE).content.decode()
+    assert signed_in.post(ERASE, {"username": "ada"}).status_code == 422
+    assert User.objects.filter(pk=ada.pk).exists()
+
+
+def test_nobody_gets_anything_without_signing_in(client: Client) -> None:
+    for url in ("", "conversations/", "account/"):
+        assert client.get(f"{PAGE}{url}").status_code == 302
+    assert client.post(f"{PAGE}export/").status_code == 302
+    assert client.get(f"{PAGE}export/").status_code == 405
