@@ -11,5 +11,7 @@ class AccountsConfig(AppConfig):
     verbose_name = "Accounts"
 
     def ready(self) -> None:
-        """Do what follows from signing in, from revoking a token, and from deleting somebody."""
-        from chat.accounts import erasing, signals, sockets  # noqa: F401, PLC0415
+        """Do what follows from signing in, revoking a token, deleting somebody, and migrating."""
+        from chat.accounts import erasing, roles, signals, sockets  # noqa: F401, PLC0415
+
+        roles.connect()
