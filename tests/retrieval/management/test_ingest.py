@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from pytest_django import Settings
 
@@ -270,6 +271,20 @@ def test_addresses_alone_make_a_collection_of_their_host() -> None:
     assert [file["status"] for file in result["files"]] == ["queued"]
     assert failure is None
     assert Collection.objects.get().name == "example.org"
+
+
+def test_new_collection_is_open_to_whom_it_says_and_managed_by_the_user(folder: Path) -> None:
+    """One that is there is not opened or closed by the way."""
+    ada = User.objects.create_user("ada")
+    said = {"collection": "Laws", "visibility": "restricted", "user": "ada"}
+    assert ingest(folder / "a.txt", **said)[1] is None
+    laws = Collection.objects.get()
+    assert (laws.visibility, [*laws.managers.all()]) == ("restricted", [ada])
+    assert ingest(folder / "a.txt", **said)[1] is None
+    with pytest.raises(CommandError, match="is there already, and is restricted"):
+        call_command("ingest", str(folder / "a.txt"), **{**said, "visibility": "public"})
+    laws.refresh_from_db()
+    assert laws.visibility == "restricted"
 
 
 def test_fetched_file_that_is_known_is_unchanged(
