@@ -59,6 +59,9 @@ SECURE_REFERRER_POLICY = "same-origin"
 # Browsers ignore it, and complain, where a page came by plain HTTP.
 SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin" if _https else None
 X_FRAME_OPTIONS = "DENY"
+# Browsers hold redirects of a form, too, against `form-action`: signing in elsewhere begins with one.
+_elsewhere = urlsplit(env.str("OIDC_SERVER_URL", default=""))
+_signs_in = [f"{_elsewhere.scheme}://{_elsewhere.netloc}"] if _elsewhere.netloc else []
 _directives: dict[str, Any] = {
     "default-src": [csp.NONE],
     "script-src": [csp.SELF],
@@ -67,7 +70,7 @@ _directives: dict[str, Any] = {
     "font-src": [csp.SELF],
     # The socket, too.
     "connect-src": [csp.SELF],
-    "form-action": [csp.SELF],
+    "form-action": [csp.SELF, *_signs_in],
     "base-uri": [csp.NONE],
     "frame-ancestors": [csp.NONE],
     "object-src": [csp.NONE],
