@@ -13,6 +13,7 @@ from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 
 from retrieval.admin_managed import managed
+from retrieval.admin_stages import valid_keys
 from retrieval.ingestion import retrying
 from retrieval.models import Collection, Document, DocumentVersion
 
@@ -48,11 +49,10 @@ class DocumentActions(DocumentModelAdmin):
     ) -> HttpResponse | None:
         """Lead back to the document whose own page has the button."""
         response = super().response_action(request, queryset, *args, **kwargs)
-        if response is not None and response.status_code == 302 and "from_page" in request.POST:
-            return redirect(
-                "admin:retrieval_document_change", request.POST.get(ACTION_CHECKBOX_NAME, "")
-            )
-        return response
+        if response is None or response.status_code != 302 or "from_page" not in request.POST:
+            return response
+        keys = valid_keys(request.POST.getlist(ACTION_CHECKBOX_NAME))
+        return redirect("admin:retrieval_document_change", keys[0]) if keys else response
 
     @admin.action(description="Retry those that failed", permissions=["change"])
     def retry_failed(self, request: HttpRequest, queryset: QuerySet[Document]) -> None:

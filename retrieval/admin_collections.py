@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
-from django.core.exceptions import ValidationError
 from django.db.models import Count, Q
 from django.forms import ModelForm
 from django.urls import URLPattern, path, reverse
@@ -32,17 +31,16 @@ MANAGERS = ("managers", "manager_groups")
 
 
 class CollectionForm(CollectionModelForm):
-    """A collection, made public only by who may do so."""
+    """A collection; being public is offered to who may make it so, and where it is so already."""
 
     may_publish = False
 
-    def clean_visibility(self) -> str:
-        """Return whom it is open to; it may stay public."""
-        chosen: str = self.cleaned_data["visibility"]
-        published = chosen == Visibility.PUBLIC and "visibility" in self.changed_data
-        if published and not self.may_publish:
-            raise ValidationError("Only an administrator may make a collection public.")
-        return chosen
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        offered = self.may_publish or self.instance.visibility == Visibility.PUBLIC
+        if not offered and "visibility" in self.fields:
+            choices = [each for each in Visibility.choices if each[0] != Visibility.PUBLIC]
+            self.fields["visibility"].choices = choices  # type: ignore[attr-defined]
 
 
 class CollectionAdmin(CollectionModelAdmin):

@@ -249,3 +249,12 @@ def test_collection_takes_the_right_to_delete_its_documents(
     document.delete()
     assert client.post(url, {"post": "yes"}).status_code == 302
     assert not Collection.objects.exists()
+
+
+def test_button_of_a_page_without_its_document_leads_to_the_list(
+    admin_client: Client, upload: UploadFile
+) -> None:
+    upload("a.txt", b"a")
+    data = {"action": "disable", "from_page": "1", "select_across": "1", "index": "0"}
+    response = admin_client.post(LIST, data)
+    assert (response.status_code, response["Location"]) == (302, LIST)
