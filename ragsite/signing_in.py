@@ -55,9 +55,10 @@ ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*", "password2*"]
 ACCOUNT_EMAIL_VERIFICATION = "mandatory"
 ACCOUNT_EMAIL_NOTIFICATIONS = bool(EMAIL_URL)
 ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
-# Who is told that an address has no account would learn which have one.
+# Nobody learns which addresses have an account: not from what pages say, nor from how long they
+# take, as mail is sent to both.
 ACCOUNT_PREVENT_ENUMERATION = True
-ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
+ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = True
 ACCOUNT_MAX_EMAIL_ADDRESSES = 5
 # What protects an account is changed only by who has just proved to be its owner.
 ACCOUNT_REAUTHENTICATION_REQUIRED = True
@@ -80,6 +81,7 @@ CACHES = {
 ALLAUTH_TRUSTED_PROXY_COUNT = env.int("TRUSTED_PROXIES", default=0)
 
 MFA_ADAPTER = "chat.accounts.second_factor.SecondFactorAdapter"
+MFA_FORMS = {"add_webauthn": "chat.accounts.forms.AddWebAuthnForm"}
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_TOTP_ISSUER = "ragsite"
@@ -117,6 +119,8 @@ if OIDC_SERVER_URL and not _oidc_client:
 SOCIALACCOUNT_ADAPTER = "chat.accounts.adapters.SocialAccountAdapter"
 # The organisation's own provider knows whose address is whose.
 SOCIALACCOUNT_EMAIL_VERIFICATION = "none"
+# From the sign-in page by a link: a form may lead to no other site. The view refuses other sites'.
+SOCIALACCOUNT_LOGIN_ON_GET = True
 SOCIALACCOUNT_EMAIL_AUTHENTICATION = OIDC_MATCH_EMAIL
 SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = OIDC_MATCH_EMAIL
 SOCIALACCOUNT_PROVIDERS = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from allauth.account import forms
+from allauth.mfa.webauthn import forms as webauthn
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext, gettext_lazy
@@ -46,3 +47,16 @@ class SignupForm(forms.SignupForm):  # type: ignore[misc]
                 gettext("Only addresses of %(domains)s can be used.") % {"domains": domains}
             )
         return email
+
+
+class AddWebAuthnForm(webauthn.AddWebAuthnForm):  # type: ignore[misc]
+    """Name and kind of a new passkey or security key."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        passwordless = self.fields["passwordless"]
+        passwordless.initial = True
+        passwordless.label = gettext_lazy("Sign in with it alone, without a password (a passkey)")
+        passwordless.help_text = gettext_lazy(
+            "Otherwise it is a second factor, to be used after the password."
+        )

@@ -11,7 +11,12 @@ document.addEventListener("click", async (event) => {
   const button = event.target;
   const field = document.getElementById(event.target.dataset.copy);
   if (!(field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement)) return;
-  await copyText(field.value);
+  try {
+    await copyText(field.value);
+  } catch {
+    field.select(); // the browser does not let scripts copy: it is a keystroke away
+    return;
+  }
   const label = button.textContent;
   if (label === "Copied") return;
   button.textContent = "Copied";
