@@ -86,10 +86,12 @@ def browser(django_db_setup: None) -> Iterator[Browser]:
     """Return a browser for the tests of a module.
 
     Playwright's loop runs in this thread while it lives, so Django must be told that the ORM is
-    used from a test and not from a coroutine.
+    used from a test and not from a coroutine. Nor are sockets told of changes that tests make:
+    they are of another process.
     """
     with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
         patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
+        patch.setattr("chat.access._tell", lambda group: None)
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield chromium
         chromium.close()
