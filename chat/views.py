@@ -76,7 +76,8 @@ def conversation(request: VisitorRequest, conversation_id: UUID | None = None) -
         "conversation": current,
         "messages": evidence.messages(request.user, conversation=current) if current else (),
         "assistant": _assistant(request, current),
-        "quotes_only": backends.generator().quotes_only,
+        # Guests have no model to connect.
+        "quotes_only": backends.generator().quotes_only and not isinstance(request.user, Guest),
         "is_guest": isinstance(request.user, Guest),
         "theme": request.COOKIES.get("theme", "system"),
         "sidebar_closed": request.COOKIES.get("sidebar") == "closed",

@@ -132,7 +132,7 @@ def meters(rows: Iterable[tuple[Any, ...]]) -> list[Meter]:
     return [Meter(BY_NAME[name], *values) for name, *values in rows]
 
 
-def parameters() -> dict[str, object]:
+def parameters() -> dict[str, Any]:
     """Return the parameters of `metered` that are not about a person."""
     return {**defaults(), "today": today(), "tomorrow": tomorrow()}
 

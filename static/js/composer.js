@@ -9,6 +9,8 @@ const STOP_DELAY_MS = 400;
 // What is typed is searched for ahead when the typing pauses, once it can be a question.
 const PAUSE_MS = 300;
 const SHORTEST_QUESTION = 8;
+// Timers of browsers count in 31 bits.
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /**
  * @typedef {object} Actions
@@ -26,6 +28,8 @@ export class Composer {
     this.input = /** @type {HTMLTextAreaElement} */ (form.elements.namedItem("text"));
     this.send = /** @type {HTMLButtonElement} */ (form.querySelector(".send"));
     this.halt = /** @type {HTMLButtonElement} */ (form.querySelector(".stop"));
+    this.refusal = /** @type {HTMLElement} */ (document.getElementById("composer-refusal"));
+    this.untilAgain = 0;
     this.sentAt = -Infinity;
     this.busy = false;
     this.pause = 0;
@@ -81,6 +85,24 @@ export class Composer {
 
   sent() {
     this.sentAt = performance.now();
+    this.refusal.hidden = true;
+  }
+
+  /**
+   * Put back a question that was refused for now, and say why until it may be asked again.
+   * @param {string} text
+   * @param {{ message: string, retry_in_ms: number }} refusal
+   */
+  giveBack(text, { message, retry_in_ms: wait }) {
+    const typed = this.input.value.trim();
+    this.input.value = typed ? `${text}\n${typed}` : text;
+    this.fit();
+    this.input.focus();
+    this.refusal.textContent = message;
+    this.refusal.hidden = false;
+    clearTimeout(this.untilAgain);
+    if (!wait || wait > LONGEST_TIMER_MS) return;
+    this.untilAgain = setTimeout(() => (this.refusal.hidden = true), wait);
   }
 
   stopping() {

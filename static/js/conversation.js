@@ -10,6 +10,8 @@ import { Receipt } from "./receipt.js";
 import { Socket } from "./socket.js";
 import { Turn } from "./turn.js";
 
+// The person has used up what they may: the question goes back to where it was written.
+const USED_UP = ["rate_limited", "too_many_runs", "quota_exceeded"];
 // What the server could not do for now is asked for again after this long, then twice as long.
 const AGAIN_MS = [1000, 30_000];
 
@@ -233,8 +235,25 @@ export class Conversation {
       return;
     }
     this.asked.delete(error.ask ?? "");
+    if (USED_UP.includes(error.code)) {
+      this.giveBack(turn, error);
+      return;
+    }
     turn.receive({ ...error, seq: 0 });
     this.ended(turn);
+  }
+
+  /**
+   * Take a question that was not let in off the page, and put it back into the composer.
+   * @param {Turn} turn
+   * @param {Extract<Frame, { type: "error" }>} error
+   */
+  giveBack(turn, error) {
+    turn.element.previousElementSibling?.remove();
+    turn.element.remove();
+    this.root.toggleAttribute("data-new", !this.id && !this.thread.childElementCount);
+    this.showState(this.active?.state ?? "idle");
+    this.composer.giveBack(turn.element.dataset.question ?? "", error);
   }
 
   /** @param {Turn} turn */

@@ -36,7 +36,14 @@ export type Frame = Numbered &
     | { type: "token"; text: string }
     | ({ type: "citation" } & CitationData)
     | { type: "warning"; code: string; message: string }
-    | { type: "error"; code: string; message: string; recoverable: boolean; ask: string | null }
+    | {
+        type: "error";
+        code: string;
+        message: string;
+        recoverable: boolean;
+        retry_in_ms: number;
+        ask: string | null;
+      }
     | { type: "done"; finish_reason: string; answer: string; citations: CitationData[] }
     | { type: "snapshot"; text: string; citations: CitationData[] }
   );
