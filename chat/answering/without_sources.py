@@ -15,6 +15,7 @@ from chat.answering.question import Clock, Question
 from chat.frames import Frame, Status, Thinking, Usage, WarningFrame, storable
 from retrieval.backends.base import ChatMessage, Delta, GenerationRequest, Query
 from retrieval.backends.completion import writes
+from retrieval.text.cleaning import inert
 
 CODE = "without_sources"
 
@@ -75,7 +76,7 @@ def build_messages(question: Question) -> list[ChatMessage]:
     return [
         ChatMessage("system", system),
         *turns_before(question.history),
-        ChatMessage("user", question.text),
+        ChatMessage("user", inert(question.text)),
     ]
 
 

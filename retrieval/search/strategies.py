@@ -18,6 +18,7 @@ from retrieval.backends.completion import complete, writes
 from retrieval.search import operators
 from retrieval.search.query import analyse
 from retrieval.search.retrieve import Retrieved, retrieve
+from retrieval.text.cleaning import inert
 
 if TYPE_CHECKING:
     from retrieval.search.hits import Hit
@@ -68,7 +69,7 @@ async def write(query: Query, settings: SearchSettings, model: str | None = None
     strategy, wanted = settings.search_strategy, settings.num_sub_queries
     if not writes():
         raise BackendError("No model is configured that writes.", False, code="bad_request")
-    asked = " ".join(query.text.split())
+    asked = " ".join(inert(query.text).split())
     messages = [
         ChatMessage("system", PROMPTS[strategy].format(n=wanted)),
         ChatMessage("user", f"Question: {asked}"),
