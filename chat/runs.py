@@ -83,6 +83,8 @@ async def start(user: User, ask: Ask) -> Run:
     active = RUNS[new.run.id] = ActiveRun(new.run, new.question, log, meter)
     names = {"run": new.run.id, "conversation": new.run.conversation_id, "user": new.run.user_id}
     with bound_contextvars(**{name: str(value) for name, value in names.items()}):
+        if settings.LOG_QUESTIONS:
+            logger.info("Asked: %s", ask.text)
         active.work = hold(_work(active), f"run {new.run.id}")
         wait_for_first_reader(active)
     if len(RUNS) == 1:

@@ -1,18 +1,20 @@
 """Logging: one line an event on standard error, for people, or as JSON for machines.
 
 What is written by `logging` and by structlog takes the same way; both carry what is bound to the
-context, such as the run.
+context, such as the run. Nothing that people ask, nor what they get to read, is in a line.
 """
 
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import Any, TextIO
 
 import structlog
 from django.core.exceptions import ImproperlyConfigured
 from structlog.stdlib import ProcessorFormatter
 from structlog.typing import Processor
+
+from ragsite.log_contents import WithoutContents, traceback_of, without_contents
 
 FORMATS = ("text", "json")
 SHARED: tuple[Processor, ...] = (
@@ -21,21 +23,29 @@ SHARED: tuple[Processor, ...] = (
     structlog.stdlib.add_logger_name,
     structlog.processors.TimeStamper(fmt="iso", utc=True),
 )
+# Libraries that tell of what they are given to do, at least when asked for details.
+QUIET = (
+    "aiohttp", "asyncio", "cohere", "daphne", "fern", "httpcore", "httpx", "httpx2", "openai",
+    "procrastinate", "psycopg", "redis", "urllib3",
+)  # fmt: skip
 
 
-def configure(level: str, form: str) -> dict[str, Any]:
+def configure(level: str, form: str, *, contents: bool = False) -> dict[str, Any]:
     """Send structlog's events to `logging`, and return the value of `LOGGING`.
 
-    Raises ImproperlyConfigured for a format that is not known.
+    With `contents`, messages of errors are written whatever they hold. Raises ImproperlyConfigured
+    for a format that is not known.
     """
     if form not in FORMATS:
         raise ImproperlyConfigured(
             f"LOG_FORMAT={form} is not known; it can be {', '.join(FORMATS)}."
         )
+    kept: tuple[Processor, ...] = () if contents else (without_contents,)
     structlog.configure(
         processors=[
             structlog.stdlib.filter_by_level,
             *SHARED,
+            *kept,
             structlog.stdlib.PositionalArgumentsFormatter(),
             ProcessorFormatter.wrap_for_formatter,
         ],
@@ -49,33 +59,47 @@ def configure(level: str, form: str) -> dict[str, Any]:
             "line": {
                 "()": ProcessorFormatter,
                 "foreign_pre_chain": SHARED,
-                "processors": [ProcessorFormatter.remove_processors_meta, *renderers(form)],
+                "processors": [
+                    ProcessorFormatter.remove_processors_meta,
+                    *renderers(form, contents),
+                ],
             }
         },
-        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+        "filters": {"without_contents": {"()": WithoutContents}},
+        "handlers": {
+            "stderr": {
+                "class": "logging.StreamHandler",
+                "formatter": "line",
+                "filters": [] if contents else ["without_contents"],
+            }
+        },
         "root": {"handlers": ["stderr"], "level": level},
         "loggers": {
             "django": {"handlers": ["stderr"], "level": "WARNING", "propagate": False},
-            "daphne": {"level": "WARNING"},
-            "httpx": {"level": "WARNING"},
-            "httpx2": {"level": "WARNING"},
-            "procrastinate": {"level": "WARNING"},
+            **{name: {"level": "WARNING"} for name in QUIET},
         },
     }
 
 
-def renderers(form: str) -> list[Processor]:
+def renderers(form: str, contents: bool = False) -> list[Processor]:
     """Return what makes a line of an event.
 
     Tracebacks are without local variables, which may hold what people ask.
     """
     if form == "json":
-        return [
-            structlog.processors.format_exc_info,
-            structlog.processors.JSONRenderer(default=str),
-        ]
+        tracebacks: Processor = (
+            structlog.processors.format_exc_info
+            if contents
+            else structlog.processors.ExceptionRenderer(traceback_of)
+        )
+        return [tracebacks, structlog.processors.JSONRenderer(default=str)]
+
+    def plain(out: TextIO, exc_info: Any) -> None:
+        out.write(f"\n{traceback_of(exc_info)}")
+
     return [
         structlog.dev.ConsoleRenderer(
-            colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback
+            colors=sys.stderr.isatty(),
+            exception_formatter=structlog.dev.plain_traceback if contents else plain,
         )
     ]

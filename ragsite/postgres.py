@@ -51,6 +51,10 @@ SETTINGS = {
     "jit": "off",
     "timezone": "UTC",
     "log_timezone": "UTC",
+    # Its own log holds no statement and no row: they are of what people ask and upload.
+    "log_min_messages": "log",
+    "log_min_error_statement": "panic",
+    "log_error_verbosity": "terse",
 }
 
 # How long the port of a server that was killed may still be taken.

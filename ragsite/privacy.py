@@ -22,3 +22,6 @@ AUDIT_DAYS = env.int("AUDIT_DAYS", default=365)
 INGEST_LEDGER_DAYS = env.int("INGEST_LEDGER_DAYS", default=0)
 if min(CONVERSATION_DAYS, GUEST_DAYS, RUN_DETAILS_DAYS, AUDIT_DAYS, INGEST_LEDGER_DAYS) < 0:
     raise ImproperlyConfigured("Days that something is kept must be 0 or more; 0 is for ever.")
+
+# Whether logs may hold what people ask: each question, and messages of errors whatever they hold.
+LOG_QUESTIONS = env.bool("LOG_QUESTIONS", default=False)

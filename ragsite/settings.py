@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
-from ragsite import backends, logs, postgres, security, strength
+from ragsite import backends, logs, postgres, privacy, security, strength
 from ragsite.environment import BASE_DIR, env
 from ragsite.limits import *  # noqa: F403 - settings by subject
 from ragsite.privacy import *  # noqa: F403
@@ -255,7 +255,9 @@ PROVIDER_ATTEMPTS = env.int("PROVIDER_ATTEMPTS", default=3)
 
 # One line an event on standard error, for people or, with LOG_FORMAT=json, for machines.
 LOGGING = logs.configure(
-    level=env.str("LOG_LEVEL", default="INFO"), form=env.str("LOG_FORMAT", default="text")
+    level=env.str("LOG_LEVEL", default="INFO"),
+    form=env.str("LOG_FORMAT", default="text"),
+    contents=privacy.LOG_QUESTIONS,
 )
 # Lets Prometheus read /metrics; without it only staff may.
 METRICS_TOKEN = env.str("METRICS_TOKEN", default="")

@@ -47,7 +47,9 @@ async def extract(path: Path, name: str) -> Extracted:
             raise ExtractionError(result["error"]["code"], result["error"]["message"])
         log.seek(max(0, _size(log) - 2000))
         tail = log.read().decode(errors="replace")
-    logger.warning("Reading %r ended with status %d: %s", name, status, tail[-500:])
+    # What readers say of a file may quote it.
+    said = f": {tail[-500:]}" if settings.LOG_QUESTIONS else ""
+    logger.warning("Reading %r ended with status %d%s", name, status, said)
     raise _explain(status, tail)
 
 
