@@ -29,3 +29,11 @@ document.addEventListener("allauth.error", (event) => {
   const notice = document.querySelector("[data-passkey-error]");
   if (notice instanceof HTMLElement) notice.hidden = false;
 });
+
+// They belong to a site's name, so that an address of numbers has none.
+const isNamed = !/^[\d.]+$|^\[/.test(location.hostname);
+if (!isNamed || !window.isSecureContext || !("PublicKeyCredential" in window)) {
+  for (const element of document.querySelectorAll("[data-needs-passkeys], [data-no-passkeys]")) {
+    if (element instanceof HTMLElement) element.hidden = !("noPasskeys" in element.dataset);
+  }
+}

@@ -47,7 +47,7 @@ def site(django_db_setup: None, _folders: None) -> Iterator[str]:
     """Return the address of a site without a model: it answers by quoting."""
     port = free_port()
     url = f"http://127.0.0.1:{port}"
-    with running("web", environment(port, ALLOWED_HOSTS="127.0.0.1,lan.example")) as web:
+    with running("web", environment(port, ALLOWED_HOSTS="127.0.0.1,localhost,lan.example")) as web:
         wait_until_up(url, web)
         yield url
 
