@@ -116,7 +116,7 @@ def runs_of(conversation: Conversation, user: User | AnonymousUser) -> list[Run]
         "chunk__fulltext", "version__text"
     )
     runs = list(
-        conversation.runs.select_related("question", "answer")
+        conversation.runs.select_related("question", "answer", "assistant_version")
         .prefetch_related(
             Prefetch("answer__citations", citations),
             Prefetch("candidates", evidence.candidates()),

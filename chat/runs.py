@@ -21,6 +21,7 @@ from structlog.contextvars import bound_contextvars
 from chat import allowance, asking, runstate, spending, storing
 from chat.active import OWNER, RUNS, ActiveRun, hold
 from chat.answering import finding, pipeline, prefetch, preparing
+from chat.failures import failure
 from chat.frames import Ask, Done, Error, Prefetch
 from chat.metrics import RunMeter
 from chat.models import Run, RunState
@@ -32,7 +33,6 @@ from chat.storing import NewRun
 from retrieval import backends
 from retrieval.backends.base import BackendError
 from retrieval.database import in_thread
-from retrieval.search import SearchSettingsError
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -189,23 +189,7 @@ def _outcome(active: ActiveRun) -> tuple[RunState, Done | Error]:
     error = producer.exception()
     if error is None:
         return RunState.COMPLETED, _addressed(producer.result(), active)
-    return RunState.FAILED, _failure(active, error)
-
-
-def _failure(active: ActiveRun, error: BaseException) -> Error:
-    """Return what people are told of an error."""
-    if isinstance(error, BackendError):
-        logger.warning("Run %s: %s (%s)", active.run.id, error.message, error.code)
-        return Error(code=error.code, message=error.message, recoverable=error.retryable)
-    if isinstance(error, SearchSettingsError):
-        logger.warning("Run %s: %s", active.run.id, error)
-        return Error(code="bad_settings", message=str(error), recoverable=False)
-    logger.error("Run %s failed", active.run.id, exc_info=error)
-    if isinstance(error, DatabaseError):
-        message = runstate.unavailable_message()
-        return Error(code="unavailable", message=message, recoverable=True)
-    message = gettext("Something went wrong on our side. Please try again.")
-    return Error(code="internal", message=message, recoverable=True)
+    return RunState.FAILED, failure(error, f"Run {active.run.id}")
 
 
 def _addressed(ending: Done, active: ActiveRun) -> Done:

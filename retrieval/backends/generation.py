@@ -21,7 +21,13 @@ class GenerationSettingsError(ValueError):
 class GenerationSettings(BaseModel):
     """How to write an answer; what is None is left to the provider."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        strict=True,
+        allow_inf_nan=False,
+        use_attribute_docstrings=True,
+    )
 
     temperature: float | None = Field(default=None, ge=0, le=2)
     """How much chance decides: 0 is the likeliest words, always."""

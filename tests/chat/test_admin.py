@@ -1,4 +1,4 @@
-"""What staff see of conversations, and how assistants are configured."""
+"""What staff see of conversations."""
 
 from __future__ import annotations
 
@@ -116,50 +116,10 @@ def test_who_is_not_staff_is_kept_out(client: Client, run: Run) -> None:
     assert client.get(page_of(run)).status_code == 302
 
 
-def test_suggested_questions_are_written_one_a_line(staff: Client) -> None:
-    assistant = Assistant.objects.create(name="Archivist", suggested_questions=["a?", "b?"])
-    url = reverse("admin:chat_assistant_change", args=[assistant.pk])
-    assert "a?\nb?" in staff.get(url).content.decode()
-    data = {"name": "Archivist", "suggested_questions": "c?\r\n\r\n d? ", "search_settings": "{}"}
-    assert staff.post(url, data).status_code == 302
-    assistant.refresh_from_db()
-    assert assistant.suggested_questions == ["c?", "d?"]
-
-
-@pytest.mark.parametrize(
-    ("settings", "told"),
-    [
-        ('{"nope": 1}', "nope"),
-        ('{"limit": "5"}', "limit"),
-        ('{"limit": 1e999}', "limit"),
-        ('{"filters": {"title": {"$regex": "a"}}}', "filters.title.$regex"),
-        ('{"filters": {"title": "\\u0000"}}', "filters.title"),
-        ("[]", "dictionary"),
-        ('""', "dictionary"),
-    ],
-)
-def test_search_settings_that_no_search_can_use_are_refused(
-    settings: str, told: str, staff: Client
-) -> None:
-    data = {"name": "Archivist", "search_settings": settings}
-    page = staff.post(reverse("admin:chat_assistant_add"), data)
-    assert page.status_code == 200
-    (error,) = page.context["adminform"].errors["search_settings"]
-    assert told in error
-    assert not Assistant.objects.exists()
-
-
-@pytest.mark.parametrize("settings", ["", "null", "{}"])
-def test_search_settings_may_be_left_empty(settings: str, staff: Client) -> None:
-    data = {"name": "Archivist", "search_settings": settings}
-    assert staff.post(reverse("admin:chat_assistant_add"), data).status_code == 302
-    assert Assistant.objects.get().search_settings == {}
-
-
-def test_there_is_one_default_assistant(staff: Client) -> None:
-    Assistant.objects.create(name="Old", is_default=True)
-    new = Assistant.objects.create(name="New")
-    staff.post(
-        "/admin/chat/assistant/", {"action": "make_default", "_selected_action": [str(new.pk)]}
-    )
-    assert [one.name for one in Assistant.objects.filter(is_default=True)] == ["New"]
+def test_an_answer_names_the_version_that_gave_it(staff: Client, run: Run) -> None:
+    assistant = Assistant.objects.create(name="Archivist")
+    Run.objects.update(assistant_version=assistant.record_version(), without_sources=True)
+    assistant.delete()
+    page = staff.get(page_of(run)).content.decode()
+    assert "Archivist, version 1" in page
+    assert "without sources" in page

@@ -102,6 +102,13 @@ def test_a_conversation_holds_its_text_and_citations_for_the_renderer(
     assert 'data-state="done"' in html
 
 
+def test_an_answer_from_what_the_model_knows_says_so(page: Client, run: Run) -> None:
+    address = reverse("chat:message", args=[run.answer_id])
+    assert "Not from your documents" not in text_of(page, address)
+    Run.objects.update(without_sources=True)
+    assert "Not from your documents" in text_of(page, address)
+
+
 def test_showing_a_conversation_takes_as_many_queries_however_long_it_is(
     page: Client, ada: User, run: Run, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:

@@ -12,7 +12,7 @@ from django.core.management.base import CommandError, CommandParser
 from pydantic import ValidationError
 
 from chat import runs
-from chat.frames import Ask, Done, Error, SearchResults, Status, Token
+from chat.frames import Ask, Done, Error, SearchResults, Status, Token, WarningFrame
 from chat.refusals import describe
 from retrieval.management.ready import ReadyCommand
 
@@ -24,7 +24,7 @@ class Command(ReadyCommand):
         super().add_arguments(parser)
         parser.add_argument("text", help="The question.")
         parser.add_argument("--conversation", type=UUID, help="Go on with this conversation.")
-        parser.add_argument("--assistant", help="The assistant's name.")
+        parser.add_argument("--assistant", help="The name of an assistant that the user may use.")
         parser.add_argument(
             "--collection", action="append", help="Search only this collection (repeatable)."
         )
@@ -71,6 +71,8 @@ class Command(ReadyCommand):
         match frame:
             case Status():
                 self.stderr.write(self.style.NOTICE(frame.message))
+            case WarningFrame():
+                self.stderr.write(self.style.WARNING(frame.message))
             case SearchResults():
                 self.sources = {source.index: source for source in frame.results if source.index}
             case Token():

@@ -9,7 +9,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
-from chat.models import Conversation, Run
+from chat.models import Assistant, Audience, Conversation, Run
 from retrieval.backends.base import BackendError
 from retrieval.models import Chunk
 from tests.fakes import ScriptedGenerator
@@ -89,3 +89,28 @@ def test_what_cannot_be_asked_is_a_clear_error(
     with pytest.raises(CommandError, match=message):
         ask(*arguments, **options)
     assert Run.objects.count() == 0
+
+
+def test_an_assistant_is_asked_with_the_rights_of_the_user(
+    ask: Callable[..., str], tower: Chunk, generator: ScriptedGenerator
+) -> None:
+    generator.script = ["It is 96 m high [1]."]
+    ada = User.objects.create_user("ada")
+    wages = Assistant.objects.create(name="Wages", visibility=Audience.RESTRICTED)
+    Assistant.objects.create(name="Open")
+    with pytest.raises(CommandError, match="no assistant of that name"):
+        ask(QUESTION, assistant="Wages", user="ada")
+    wages.users.add(ada)
+    ask(QUESTION, assistant="Wages", user="ada")
+    assert Conversation.objects.get().assistant == wages
+
+
+def test_a_warning_is_printed_beside_the_answer(
+    admin: User, tower: Chunk, generator: ScriptedGenerator
+) -> None:
+    generator.script = ["NOT_IN_DOCUMENTS"]
+    Assistant.objects.create(name="Sage", answers_without_sources=True)
+    out, beside = StringIO(), StringIO()
+    call_command("ask", QUESTION, stdout=out, stderr=beside)
+    assert out.getvalue() == "NOT_IN_DOCUMENTS\n"
+    assert "Not from your documents" in beside.getvalue()
