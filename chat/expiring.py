@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from allauth.usersessions.models import UserSession
 from django.contrib.sessions.models import Session
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
@@ -58,9 +59,16 @@ def _sessions(until: datetime) -> QuerySet[Any]:
     return Session.objects.filter(expire_date__lt=until).order_by("expire_date")
 
 
+def _left_sessions(_: datetime) -> QuerySet[Any]:
+    """Return what is noted of sessions, such as addresses, that are no more."""
+    living = Session.objects.filter(session_key=OuterRef("session_key"))
+    return UserSession.objects.filter(~Exists(living)).order_by("pk")
+
+
 KINDS = (
     Kind("conversations", days("CONVERSATION_DAYS"), _conversations),
     Kind("guests", days("GUEST_DAYS"), _guests),
     Kind("details of runs", days("RUN_DETAILS_DAYS"), _run_details, _remove_details),
     Kind("expired sessions", timezone.now, _sessions),
+    Kind("notes of ended sessions", timezone.now, _left_sessions),
 )

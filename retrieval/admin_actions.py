@@ -14,10 +14,13 @@ from django.template.response import TemplateResponse
 
 from retrieval.admin_managed import managed
 from retrieval.admin_stages import valid_keys
+from retrieval.audit.recording import Target, record
 from retrieval.ingestion import retrying
 from retrieval.models import Collection, Document, DocumentVersion
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
     from django.db.models import QuerySet
     from django.http import HttpRequest
 
@@ -104,9 +107,10 @@ class DocumentActions(DocumentModelAdmin):
         twice = _twice(going)
         try:
             with transaction.atomic():
-                count = (
-                    going.exclude(name__in=there).exclude(pk__in=twice).update(collection=target)
-                )
+                free = going.exclude(name__in=there).exclude(pk__in=twice)
+                moved = list(free.values_list("pk", flat=True))
+                count = Document.objects.filter(pk__in=moved).update(collection=target)
+                record_all("documents.moved", moved, to=str(target.pk))
         except IntegrityError:
             self.message_user(
                 request, "Something was uploaded there meanwhile. Try it again.", messages.ERROR
@@ -125,10 +129,18 @@ class DocumentActions(DocumentModelAdmin):
     ) -> None:
         keys = queryset.order_by().values("pk")
         count = Document.objects.filter(pk__in=keys).update(enabled=enabled)
+        record_all("documents.enabled" if enabled else "documents.disabled", keys)
         self._told(request, f"{_documents(count)} {'enabled' if enabled else 'disabled'}.", count)
 
     def _told(self, request: HttpRequest, text: str, count: int) -> None:
         self.message_user(request, text, messages.SUCCESS if count else messages.WARNING)
+
+
+def record_all(action: str, keys: list[UUID], **details: str) -> None:
+    """Record what was done with several documents, if any."""
+    if keys:
+        about = Target("retrieval.document")
+        record(None, action, about, keys=[str(key) for key in keys], **details)
 
 
 def _twice(going: QuerySet[Document]) -> list[Any]:

@@ -10,6 +10,7 @@ from django.http import Http404
 from django.utils.cache import patch_cache_control
 from django.views.decorators.http import require_safe
 
+from retrieval.audit.recording import record
 from retrieval.file_response import file_response
 from retrieval.models import Collection, DocumentVersion, Stage
 
@@ -31,9 +32,18 @@ def file(request: HttpRequest, version_id: UUID) -> HttpResponseBase:
     if not version.file.storage.exists(str(version.file.name)):
         raise Http404
     response = file_response(request, version, download="download" in request.GET)
+    if is_begun(request, response):
+        record(None, "file.downloaded", version.document, version=version.number)
     # Whether somebody may have it is asked each time.
     patch_cache_control(response, private=True, no_cache=True)
     return response
+
+
+def is_begun(request: HttpRequest, response: HttpResponseBase) -> bool:
+    """Whether a file is sent from its beginning: what reads PDFs fetches many parts after it."""
+    whole = response.status_code == 200
+    first = response.headers.get("Content-Range", "").startswith("bytes 0-")
+    return request.method == "GET" and (whole or first)
 
 
 def readable_by(user: User | AnonymousUser) -> QuerySet[DocumentVersion]:

@@ -8,6 +8,7 @@ from django.conf import settings
 from django.db import transaction
 from yarl import URL
 
+from retrieval.audit.recording import record
 from retrieval.ingestion.addresses import checked_url
 from retrieval.ingestion.downloading import name_in
 from retrieval.ingestion.fetched import free_name
@@ -69,6 +70,7 @@ def _queue(
         )
         defer_ingestion(version)
         limits.charge(user, version)
+        record(user, "document.uploaded", document, version=version.number)
     return Upload(document, version, unchanged=False)
 
 

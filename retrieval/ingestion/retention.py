@@ -14,6 +14,7 @@ from django.db.models import Count, DateTimeField, F, IntegerField, OuterRef, Q,
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
+from retrieval.audit.recording import record
 from retrieval.models import ENDED, Document, DocumentVersion, Stage
 
 logger = logging.getLogger(__name__)
@@ -53,6 +54,9 @@ def delete(documents: QuerySet[Document]) -> int:
         )
         with connection.cursor() as cursor:
             cursor.execute(VECTORS_OF_DOCUMENTS, [found])
+        gone = Document.with_deleted.filter(pk__in=found)
+        for document in gone.only("pk", "title").iterator():
+            record(None, "document.deleted", document)
         if not settings.DELETED_DOCUMENTS_DAYS:
             _purge(found)
     return len(found)

@@ -6,6 +6,7 @@ from django.core.files import File
 from django.db import transaction
 from django.db.models import OuterRef, QuerySet, Subquery
 
+from retrieval.audit.recording import record
 from retrieval.ingestion.tasks import defer_ingestion
 from retrieval.models import ENDED, Document, DocumentVersion, ErrorClass, Stage
 
@@ -48,6 +49,7 @@ def retry(version: DocumentVersion) -> bool:
             update_fields=["stage", "error_code", "error_class", "error_message", "finished_at"]
         )
         defer_ingestion(found)
+        record(None, "document.retried", found.document, version=found.number)
     return True
 
 
@@ -95,6 +97,7 @@ def _copy(old: DocumentVersion) -> DocumentVersion:
     try:
         version.save(force_insert=True)
         defer_ingestion(version)
+        record(None, "document.reingested", old.document, version=version.number)
     except BaseException:
         version.file.storage.delete(str(version.file.name))
         raise

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from django.core.files import File
 from django.db import transaction
 
+from retrieval.audit.recording import record
 from retrieval.ingestion.incoming import (
     UploadError,
     clean_name,
@@ -103,6 +104,7 @@ def _register(
         version.save(force_insert=True)
         defer_ingestion(version)
         limits.charge(user, version)
+        record(user, "document.uploaded", document, version=version.number)
     return Upload(document, version, unchanged=False)
 
 

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from allauth.usersessions.models import UserSession
 from django.contrib.sessions.models import Session
 from django.utils import timezone
 
@@ -101,6 +102,10 @@ def test_by_default_only_guests_and_what_has_expired_go(run: Run) -> None:
     aged(run, 5000)
     Session.objects.create(session_key="old", expire_date=ago(1))
     Session.objects.create(session_key="new", expire_date=ago(-1))
+    for key in ("old", "new"):
+        noted = {"session_key": key, "user": run.user, "ip": "192.0.2.7"}
+        UserSession.objects.create(user_agent="Browser", **noted)
     expiry.enforce()
     assert Run.objects.get().timings
     assert [session.pk for session in Session.objects.all()] == ["new"]
+    assert [noted.session_key for noted in UserSession.objects.all()] == ["new"]
