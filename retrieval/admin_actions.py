@@ -127,7 +127,7 @@ class DocumentActions(DocumentModelAdmin):
     def _set_enabled(
         self, request: HttpRequest, queryset: QuerySet[Document], *, enabled: bool
     ) -> None:
-        keys = queryset.order_by().values("pk")
+        keys = list(queryset.order_by().values_list("pk", flat=True))
         count = Document.objects.filter(pk__in=keys).update(enabled=enabled)
         record_all("documents.enabled" if enabled else "documents.disabled", keys)
         self._told(request, f"{_documents(count)} {'enabled' if enabled else 'disabled'}.", count)
