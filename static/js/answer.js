@@ -2,7 +2,7 @@
  * The text of one answer on the page, streamed or reloaded: markdown, citation marks, cursor.
  */
 
-/** @import { CitationData } from "./types.d.ts" */
+/** @import { CitationData, CitationSupport } from "./types.d.ts" */
 
 import { CitedText, placeMarks } from "./citations.js";
 import { blocks, sanitise } from "./markdown.js";
@@ -54,6 +54,11 @@ export class AnswerText {
   cite(citation) {
     this.dirtyFrom = Math.min(this.dirtyFrom, this.cited.cite(citation));
     this.schedule();
+  }
+
+  /** @param {CitationSupport[]} found */
+  support(found) {
+    this.cited.support(found);
   }
 
   /**
@@ -147,7 +152,7 @@ function settled(source) {
  */
 function deepestEnd(element) {
   const last = element.lastElementChild;
-  if (!last || last.matches(".cite, .cursor, br, hr, a, code:not(pre code)")) return element;
+  if (!last || last.matches(".cite, .cursor, .link-target, br, hr, a, code:not(pre code)")) return element;
   const after = last.nextSibling;
   if (after && after.textContent?.trim()) return element;
   return deepestEnd(last);

@@ -4,10 +4,19 @@
 
 import { Marked } from "../vendor/marked/marked.js";
 import DOMPurify from "../vendor/dompurify/dompurify.js";
+import { showTarget } from "./link-target.js";
 
 /** @typedef {{ raw: string, html: string }} Block */
 
 const marked = new Marked({ gfm: true });
+
+// A paragraph that is longer, or has more of what may be markup, is shown as it is: reading it takes
+// time by the square of these.
+const LONGEST_PARAGRAPH = 20_000;
+const MOST_MARKS = 1_500;
+const MARK = /[*_~`[\]<]/g;
+// What turns round the text beside it, or hides: overrides of direction, tags, zero-width spaces.
+const HIDDEN = /[\u200b\u202a-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e007f}]/gu;
 
 // Of raw HTML only what has no attributes and no meaning beyond type is kept; the rest is shown
 // as the text it is, so that nothing of an answer is lost and nothing of it acts.
@@ -50,7 +59,7 @@ const SAFE = {
     "a b blockquote br code del div em h3 h4 h5 h6 hr i kbd li mark ol p pre s strong sub " +
     "sup table tbody td th thead tr u ul"
   ).split(" "),
-  ALLOWED_ATTR: ["align", "class", "href", "role", "start", "tabindex", "title"],
+  ALLOWED_ATTR: ["align", "class", "href", "role", "start", "tabindex"],
   ALLOW_ARIA_ATTR: false,
   ALLOW_DATA_ATTR: false,
   // Their values are no addresses; without this they would be held against the next line.
@@ -63,24 +72,42 @@ purify.addHook("uponSanitizeAttribute", (element, attribute) => {
   const meant = element.localName === "code" ? /^language-[\w+#.-]+$/ : /^table-scroll$/;
   attribute.keepAttr = meant.test(attribute.attrValue);
 });
-purify.addHook("afterSanitizeAttributes", (element) => {
-  if (element.localName !== "a") return;
-  element.setAttribute("rel", "noopener noreferrer nofollow");
-  element.setAttribute("target", "_blank");
-});
-
 /**
  * Split markdown into its top-level blocks, each with its HTML (not yet safe).
  * @param {string} source
  * @returns {Block[]}
  */
 export function blocks(source) {
-  const tokens = marked.lexer(source);
-  return tokens.map((token) => {
-    const one = Object.assign([token], { links: tokens.links });
-    const silent = token.type === "space" || token.type === "def";
-    return { raw: token.raw, html: silent ? "" : marked.parser(one) };
-  });
+  if (source.split(/\n\s*\n/).some(tooLong)) return asItIs(source);
+  try {
+    const tokens = marked.lexer(source);
+    return tokens.map((token) => {
+      const one = Object.assign([token], { links: tokens.links });
+      const silent = token.type === "space" || token.type === "def";
+      return { raw: token.raw, html: silent ? "" : marked.parser(one) };
+    });
+  } catch (error) {
+    // Nested more deeply than can be followed.
+    if (error instanceof RangeError) return asItIs(source);
+    throw error;
+  }
+}
+
+/** @param {string} paragraph */
+function tooLong(paragraph) {
+  return (
+    paragraph.length > LONGEST_PARAGRAPH || (paragraph.match(MARK)?.length ?? 0) > MOST_MARKS
+  );
+}
+
+/**
+ * Text that is not read as markdown: its paragraphs as they are.
+ * @param {string} source
+ * @returns {Block[]}
+ */
+function asItIs(source) {
+  const parts = source.split(/(?<=\n)(?=\s*\n)/);
+  return parts.map((raw) => ({ raw, html: raw.trim() && `<p>${escape(raw.trim())}</p>` }));
 }
 
 /**
@@ -89,5 +116,12 @@ export function blocks(source) {
  * @returns {DocumentFragment}
  */
 export function sanitise(html) {
-  return purify.sanitize(html, { ...SAFE, RETURN_DOM_FRAGMENT: true });
+  const content = purify.sanitize(html, { ...SAFE, RETURN_DOM_FRAGMENT: true });
+  const texts = document.createTreeWalker(content, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const text = /** @type {Text} */ (texts.currentNode);
+    if (HIDDEN.test(text.data)) text.data = text.data.replace(HIDDEN, "");
+  }
+  content.querySelectorAll("a").forEach(showTarget);
+  return content;
 }

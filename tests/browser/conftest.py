@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,7 @@ FLAGS = [
 SCREENSHOTS = Path(__file__).parents[2] / "screenshots"
 DESKTOP = {"width": 1440, "height": 900}
 PHONE = {"width": 390, "height": 844}
+UNTIL_SECONDS = 20.0
 
 NewPage = Callable[..., Page]
 
@@ -149,6 +151,17 @@ def scripted(new_page: NewPage, ada: User) -> ScriptedSocket:
     socket = ScriptedSocket(page)
     page.goto("/")
     return socket
+
+
+def until(page: Page, expression: str, arg: Any = None) -> None:
+    """Return when a function in the page, given as its source, returns something true.
+
+    Playwright's own `wait_for_function` evaluates in the page, which its policy forbids.
+    """
+    deadline = time.monotonic() + UNTIL_SECONDS
+    while not page.evaluate(expression, arg):
+        assert time.monotonic() < deadline, expression
+        page.evaluate("() => new Promise(requestAnimationFrame)")
 
 
 def screenshot(page: Page, name: str) -> None:

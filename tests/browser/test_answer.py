@@ -7,6 +7,7 @@ from uuid import uuid4
 
 from playwright.sync_api import Page, expect
 
+from tests.browser.conftest import until
 from tests.browser.scripted import ScriptedSocket
 
 
@@ -197,7 +198,7 @@ def test_input_is_disabled_and_stop_takes_the_place_of_send(scripted: ScriptedSo
     expect(page.get_by_label("Your question")).to_be_disabled()
     stop = page.get_by_role("button", name="Stop")
     assert stop.bounding_box() == send
-    page.wait_for_function("performance.now() > 0")
+    until(page, "performance.now() > 0")
     scripted.send("token", text="Half an ans")
     page.wait_for_timeout(400)  # a double click on Send must not stop
     stop.click()
@@ -242,7 +243,7 @@ def test_scrolling_follows_only_at_the_bottom(scripted: ScriptedSocket) -> None:
     text = "A line of text.\n\n" * 60
     scripted.send("token", text=text)
     bottom = "(e) => e.scrollHeight - e.scrollTop - e.clientHeight"
-    page.wait_for_function("document.querySelectorAll('.prose p').length === 60")
+    until(page, "document.querySelectorAll('.prose p').length === 60")
     pane = page.locator("#messages")
     assert pane.evaluate(bottom) < 2
     jump = page.get_by_role("button", name="Jump to latest")
@@ -252,12 +253,12 @@ def test_scrolling_follows_only_at_the_bottom(scripted: ScriptedSocket) -> None:
     expect(jump).to_be_visible()
     top = pane.evaluate("(e) => e.scrollTop")
     scripted.send("token", text="More.\n\n" * 20)
-    page.wait_for_function("document.querySelectorAll('.prose p').length === 80")
+    until(page, "document.querySelectorAll('.prose p').length === 80")
     assert pane.evaluate("(e) => e.scrollTop") == top
     jump.click()
     expect(jump).to_be_hidden()
     scripted.send("token", text="Last.\n\n" * 20)
-    page.wait_for_function("document.querySelectorAll('.prose p').length === 100")
+    until(page, "document.querySelectorAll('.prose p').length === 100")
     assert pane.evaluate(bottom) < 2
 
 

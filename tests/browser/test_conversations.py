@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from chat.models import Conversation, Run
 from tests import conversations
-from tests.browser.conftest import PHONE, NewPage, screenshot
+from tests.browser.conftest import PHONE, NewPage, screenshot, until
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def test_the_panel_pushes_the_column_and_walks_through_citations(page: Page) -> 
     panel = page.locator("#panel")
     expect(panel.locator("mark")).to_be_visible()
     expect(panel).to_have_attribute("data-state", "shown")
-    page.wait_for_function("document.getAnimations().every((a) => a.playState === 'finished')")
+    until(page, "document.getAnimations().every((a) => a.playState === 'finished')")
     column, beside = page.locator("#messages").bounding_box(), panel.bounding_box()
     assert before and column and beside
     assert column["width"] < before["width"]
@@ -131,7 +131,7 @@ def test_on_a_phone_nothing_is_wider_than_the_screen(
     expect(sidebar).to_be_hidden()
     page.locator(".cite").first.click()
     expect(page.locator("#panel mark")).to_be_visible()
-    page.wait_for_function("document.getAnimations().every((a) => a.playState === 'finished')")
+    until(page, "document.getAnimations().every((a) => a.playState === 'finished')")
     box = page.locator("#panel").bounding_box()
     assert box
     assert box["width"] == width

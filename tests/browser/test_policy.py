@@ -16,7 +16,7 @@ from playwright.sync_api import BrowserContext, Error, expect
 
 from retrieval.models import DocumentVersion
 from tests import conversations
-from tests.browser.conftest import NewPage
+from tests.browser.conftest import NewPage, until
 
 HANDBOOK = Path(__file__).parents[2] / "retrieval" / "samples" / "employee-handbook.pdf"
 PNG = bytes.fromhex(
@@ -131,7 +131,7 @@ def test_a_text_is_shown_with_its_long_lines_wrapped(new_page: NewPage, ada: Use
 def test_a_picture_is_shown(new_page: NewPage, ada: User, errors: list[str]) -> None:
     page = new_page(ada)
     page.goto(uploaded("image/png", PNG))
-    page.wait_for_function("document.images[0]?.naturalWidth === 1")
+    until(page, "document.images[0]?.naturalWidth === 1")
     # The style that Chromium gives every picture is refused, so it stands in the corner.
     errors[:] = [said for said in errors if "inline style" not in said]
 
@@ -140,7 +140,7 @@ def test_a_picture_is_shown(new_page: NewPage, ada: User, errors: list[str]) -> 
 def test_a_pdf_is_shown(new_page: NewPage, ada: User) -> None:
     page = new_page(ada)
     page.goto(uploaded("application/pdf", HANDBOOK.read_bytes()))
-    page.wait_for_function("document.documentElement.outerHTML.includes('rgb(40,40,40)')")
+    until(page, "document.documentElement.outerHTML.includes('rgb(40,40,40)')")
 
 
 @pytest.mark.usefixtures("without_icon")

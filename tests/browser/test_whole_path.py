@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
 from chat.models import Conversation
-from tests.browser.conftest import PHONE, NewPage, screenshot
+from tests.browser.conftest import PHONE, NewPage, screenshot, until
 from tests.provider import Answer, Provider
 
 HANDBOOK = Path(__file__).parents[2] / "retrieval" / "samples" / "employee-handbook.pdf"
@@ -36,7 +36,7 @@ def ask(page: Page, text: str) -> None:
 def armed(page: Page) -> None:
     """Wait until Stop is no longer deaf to the second click of a double click on Send."""
     now = page.evaluate("performance.now()")
-    page.wait_for_function("since => performance.now() - since > 400", arg=now)
+    until(page, "since => performance.now() - since > 400", arg=now)
 
 
 def state(page: Page, name: str) -> None:
