@@ -437,6 +437,21 @@ async def test_a_model_that_the_assistant_does_not_offer_is_refused(
     assert await Message.objects.acount() == 0
 
 
+async def test_a_run_remembers_the_version_that_answered(
+    user: User, tower: Chunk, generator: ScriptedGenerator
+) -> None:
+    generator.script = ["96 m."]
+    assistant = await Assistant.objects.acreate(name="A", model="cheap")
+    version = await in_thread(assistant.record_version)
+    run = await runs.start(user, asking())
+    await read(user, run)
+    assistant.model = "expensive"
+    await assistant.asave()
+    await in_thread(assistant.record_version)
+    stored = await reload(run)
+    assert (stored.assistant_version_id, stored.model) == (version.pk, "cheap")
+
+
 async def test_a_model_that_the_assistant_offers_is_used(
     user: User, tower: Chunk, generator: ScriptedGenerator
 ) -> None:
