@@ -23,6 +23,7 @@ from chat.models import ACTIVE, Run, RunState
 from chat.runstate import RunRefused
 from retrieval.database import Statement, execute, in_thread
 from retrieval.limits.meters import meters
+from retrieval.text.cleaning import label
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -146,7 +147,7 @@ async def insert(run: Run, asked: Asked, first: Status) -> None:
         **allowance.values(run.user, asked.conversation),
         "conversation": run.conversation_id,
         "assistant": asked.assistant,
-        "title": Truncator(" ".join(text.split())).chars(TITLE_CHARS),
+        "title": Truncator(label(text, len(text))).chars(TITLE_CHARS),
         "question": run.question_id,
         "answer": run.answer_id,
         "text": text,

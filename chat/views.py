@@ -24,6 +24,7 @@ from chat.accounts.models import Guest
 from chat.models import ACTIVE, Assistant, Conversation, Message, Role
 from retrieval import backends
 from retrieval.models import Collection, Document, Stage
+from retrieval.text.cleaning import label
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -172,7 +173,7 @@ def rename(request: VisitorRequest, conversation_id: UUID) -> HttpResponse:
     context: dict[str, Any] = {"item": found, "title_max_chars": TITLE_MAX_CHARS}
     if request.method == "GET":
         return render(request, "chat/_rename.html", context)
-    title = " ".join(request.POST.get("title", "").split())[:TITLE_MAX_CHARS]
+    title = label(request.POST.get("title", ""), TITLE_MAX_CHARS)
     if title:
         found.title = title
         # A new name is no new activity: updated_at stays.

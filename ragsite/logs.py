@@ -12,7 +12,7 @@ from typing import Any, TextIO
 import structlog
 from django.core.exceptions import ImproperlyConfigured
 from structlog.stdlib import ProcessorFormatter
-from structlog.typing import Processor
+from structlog.typing import EventDict, Processor
 
 from ragsite.log_contents import WithoutContents, traceback_of, without_contents
 
@@ -81,6 +81,14 @@ def configure(level: str, form: str, *, contents: bool = False) -> dict[str, Any
     }
 
 
+def on_one_line(logger: Any, method: str, event: EventDict) -> EventDict:
+    """Spell out control characters, so that a name with a line's end in it makes no other line."""
+    for key, value in event.items():
+        if isinstance(value, str) and not (value.isprintable() or key in {"exception", "stack"}):
+            event[key] = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in value)
+    return event
+
+
 def renderers(form: str, contents: bool = False) -> list[Processor]:
     """Return what makes a line of an event.
 
@@ -98,8 +106,9 @@ def renderers(form: str, contents: bool = False) -> list[Processor]:
         out.write(f"\n{traceback_of(exc_info)}")
 
     return [
+        on_one_line,
         structlog.dev.ConsoleRenderer(
             colors=sys.stderr.isatty(),
             exception_formatter=structlog.dev.plain_traceback if contents else plain,
-        )
+        ),
     ]

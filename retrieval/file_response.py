@@ -12,12 +12,17 @@ from django.http import HttpResponse, StreamingHttpResponse
 from django.utils.cache import get_conditional_response
 from django.utils.http import content_disposition_header, http_date, parse_http_date_safe
 
+from retrieval.text.cleaning import visible
+
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponseBase
 
     from retrieval.models import DocumentVersion
 
 PIECE = 64 * 1024
+# What Windows does not take in a name, and its names of devices, whatever follows the first dot.
+UNSAVEABLE = re.compile(r'[<>:"/\\|?*\x00-\x1f\x7f-\x9f\ud800-\udfff]')
+RESERVED = re.compile(r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\.|$)", re.IGNORECASE)
 RANGE = re.compile(r"bytes=(\d*)-(\d*)")
 PDF = "application/pdf"
 # What a browser shows without running any of it.
@@ -42,7 +47,7 @@ def file_response(
     modified = int(version.created_at.timestamp())
     content_type = _content_type(version)
     shown = not download and content_type.partition(";")[0] in {*SHOWN, "text/plain"}
-    name = version.document.name.rpartition("/")[2]
+    name = saved_as(version.document.name.rpartition("/")[2])
     disposition = content_disposition_header(as_attachment=not shown, filename=name)
     headers = {
         "ETag": etag,
@@ -62,6 +67,12 @@ def file_response(
     for header, value in headers.items():
         response.headers.setdefault(header, value)
     return response
+
+
+def saved_as(name: str) -> str:
+    """Return a document's name as any system can save it: without its signs and devices' names."""
+    plain = UNSAVEABLE.sub("_", visible(name)).strip(". ") or "document"
+    return f"_{plain}" if RESERVED.match(plain) else plain
 
 
 def _part(

@@ -13,6 +13,7 @@ from django.template.defaultfilters import filesizeformat
 from retrieval.ingestion.file_kinds import is_allowed
 from retrieval.limits.uploads import QuotaError
 from retrieval.models import DocumentVersion
+from retrieval.text.cleaning import visible
 
 NAME_BYTES = 255
 
@@ -56,16 +57,19 @@ def split_path(path: str) -> tuple[str, str]:
 
 
 def clean_name(name: str, folder: str = "") -> str:
-    """Return a file's name without its folders and control characters, cut to 255 bytes.
+    """Return a file's name without its folders and what hides in it, cut to 255 bytes.
 
-    `folder`, cleaned likewise, goes before it.
+    That is control characters, overrides of direction and the like, and dots and spaces at the end,
+    which other systems leave out. `folder`, cleaned likewise, goes before it.
 
     Raises UploadError if nothing is left.
     """
     base = unicodedata.normalize("NFC", name.replace("\\", "/").rsplit("/", 1)[-1])
-    base = "".join(c for c in base if unicodedata.category(c) not in {"Cc", "Cs", "Co", "Cn"})
-    base = base.strip().strip("\u200e\u200f\u202a-\u202e")
-    if base in {"", ".", ".."}:
+    base = "".join(
+        c for c in visible(base) if unicodedata.category(c) not in {"Cc", "Cs", "Co", "Cn"}
+    )
+    base = base.strip().rstrip(". \u2028\u2029")
+    if not base:
         raise UploadError("bad-name", "This file has no usable name.")
     folders = [clean_name(part) for part in folder.split("/") if part.strip(". ")]
     base = "/".join([*folders, base])

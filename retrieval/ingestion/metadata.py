@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from retrieval.text.cleaning import label
 from retrieval.text.language import normalise
 from retrieval.text.times import normalised, of_file
 
@@ -44,7 +45,7 @@ def of_file_itself(extracted: Extracted) -> dict[str, Any]:
 
 def _names(value: object) -> list[str]:
     names = value if isinstance(value, list) else [value] if value else []
-    return [str(name).strip()[:200] for name in names if str(name).strip()][:MAX_AUTHORS]
+    return [said for name in names if (said := label(str(name), 200))][:MAX_AUTHORS]
 
 
 def from_pairs(pairs: Iterable[str]) -> dict[str, Any]:

@@ -33,6 +33,7 @@ from retrieval.models import (
     EmbeddingSpace,
     Stage,
 )
+from retrieval.text.cleaning import label
 from retrieval.text.fulltext import document_vector
 from retrieval.text.language import normalise
 
@@ -146,7 +147,8 @@ def _store_text(version: DocumentVersion, extracted: Extracted) -> None:
     version.page_starts = extracted["page_starts"]
     version.media_type = extracted["media_type"][:150]
     version.language = normalise(extracted["language"])
-    version.title = "" if NO_TITLE.fullmatch(extracted["title"]) else extracted["title"]
+    title = label(extracted["title"])
+    version.title = "" if NO_TITLE.fullmatch(title) else title
     version.metadata = of_file_itself({**extracted, "title": version.title})
     with transaction.atomic():
         _save(version, "text", "page_starts", "media_type", "language", "title", "metadata")
@@ -252,4 +254,4 @@ def _finish(version: DocumentVersion, space: EmbeddingSpace) -> bool:
 
 def title_of(name: str) -> str:
     """Return a title made of a file's name."""
-    return re.sub(r"[_\s]+", " ", PurePath(name).stem).strip()[:500] or name[:500]
+    return label(PurePath(name).stem.replace("_", " ")) or label(name)

@@ -85,3 +85,13 @@ def test_what_is_below_the_level_is_not_written(capsys: pytest.CaptureFixture[st
 def test_an_unknown_format_is_named() -> None:
     with pytest.raises(ImproperlyConfigured, match="LOG_FORMAT=xml is not known"):
         logs.configure("INFO", "xml")
+
+
+@pytest.mark.parametrize("form", logs.FORMATS)
+def test_a_name_makes_no_line_of_its_own_and_no_colours(form: str) -> None:
+    name = "a.txt\n2026-11-30 [info] Admin signed in\r\x1b[31m\u2028\u202e"
+    structlog.contextvars.bind_contextvars(document=name)
+    line = as_line(form, record("Not read: %s", name))
+    assert len(line.splitlines()) == 1
+    assert not {"\x1b", "\r", "\u2028", "\u202e"} & set(line)
+    assert "a.txt" in line

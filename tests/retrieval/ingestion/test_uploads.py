@@ -23,6 +23,14 @@ pytestmark = pytest.mark.django_db
         ("a\x00b\n.pdf", "ab.pdf"),
         ("Ünïcødé “name” – 日本語 (v2).txt", "Ünïcødé “name” – 日本語 (v2).txt"),
         ("x" * 300 + ".pdf", "x" * 251 + ".pdf"),
+        ("invoice\u202efdp.exe", "invoicefdp.exe"),
+        ("\u200fدוח\u200e.pdf", "دוח.pdf"),
+        ("a\u200bb\ufeff\U000e0041\u2066.txt", "ab.txt"),
+        ("half \ud83d of one.txt", "half  of one.txt"),
+        ("report.pdf. . .", "report.pdf"),
+        ("می\u200cخواهم.txt", "می\u200cخواهم.txt"),
+        ("\x1b[31mred.txt", "[31mred.txt"),
+        ("con.txt", "con.txt"),
     ],
 )
 def test_names_are_cleaned(name: str, expected: str) -> None:
@@ -37,7 +45,7 @@ def test_long_name_is_cut_between_characters() -> None:
     assert name.endswith("語.txt")
 
 
-@pytest.mark.parametrize("name", ["", "..", "a/", "\n"])
+@pytest.mark.parametrize("name", ["", "..", "a/", "\n", ". .", "\u202e", "\u200b\u200f", "\x00"])
 def test_useless_names_are_refused(name: str) -> None:
     """A file needs a name."""
     with pytest.raises(UploadError):
