@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from django.apps import apps
 from django.contrib.auth.models import Group, Permission
 from django.db import connections
-from django.db.models import Max, Q
+from django.db.models import Case, Max, Q, When
 from django.db.models.signals import post_migrate, pre_migrate
 
 if TYPE_CHECKING:
@@ -62,16 +62,18 @@ def make(sender: AppConfig, using: str, **_: Any) -> None:
 
     What an administrator gave a group, or took from it, stays so.
     """
-    groups, permissions = Group.objects.using(using), Permission.objects.using(using)
-    there = set(groups.filter(name__in=ROLES).values_list("name", flat=True))
-    groups.bulk_create([Group(name=name) for name in ROLES if name not in there])
-    keys = dict(groups.filter(name__in=ROLES).values_list("name", "pk"))
+    groups = Group.objects.using(using)
+    there = dict(groups.filter(name__in=ROLES).values_list("name", "pk"))
+    made = groups.bulk_create([Group(name=name) for name in ROLES if name not in there])
+    keys = there | {group.name: group.pk for group in made}
+    known = _known.get(using, 0)
+    found = Permission.objects.using(using).filter(pk__gt=0 if made else known)
+    flags = [Case(When(wanted, then=True), default=False) for wanted in ROLES.values()]
     through = Group.permissions.through
     rows = [
         through(group_id=keys[name], permission_id=permission)
-        for name, wanted in ROLES.items()
-        for permission in permissions.filter(
-            wanted, pk__gt=_known.get(using, 0) if name in there else 0
-        ).values_list("pk", flat=True)
+        for permission, *wanted in found.order_by().values_list("pk", *flags)
+        for name, is_wanted in zip(ROLES, wanted, strict=True)
+        if is_wanted and (name not in there or permission > known)
     ]
     through._default_manager.using(using).bulk_create(rows, ignore_conflicts=True)
