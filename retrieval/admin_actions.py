@@ -136,7 +136,7 @@ class DocumentActions(DocumentModelAdmin):
         self.message_user(request, text, messages.SUCCESS if count else messages.WARNING)
 
 
-def record_all(action: str, keys: list[UUID], **details: str) -> None:
+def record_all(action: str, keys: list[UUID], **details: Any) -> None:
     """Record what was done with several documents, if any."""
     if keys:
         about = Target("retrieval.document")
