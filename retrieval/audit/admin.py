@@ -15,6 +15,7 @@ from django.http import StreamingHttpResponse
 from django.shortcuts import redirect
 from django.urls import path
 from django.utils import timezone
+from django.utils.formats import date_format
 
 from retrieval.audit.csv_cells import cell
 from retrieval.audit.models import AuditEvent
@@ -49,15 +50,20 @@ class Line:
 class AuditEventAdmin(AuditEventModelAdmin):
     """Read-only: who did what, when, to what, and from where."""
 
-    list_display = ("at", "actor", "action", "target", "address", "via")
+    list_display = ("when", "actor", "action", "target", "address")
     list_filter = ("at", "action", "target_type", "via")
     search_fields = ("actor_name", "action", "target_name", "=target_id", "=request_id", "address")
     search_help_text = "Who, what was done, what to (by name or key), or an address."
     ordering = ("-at", "-id")
-    fields = (*COLUMNS[:-1], "pretty_details")
-    readonly_fields = ("pretty_details",)
+    fields = ("id", "when", *COLUMNS[2:-1], "pretty_details")
+    readonly_fields = ("when", "pretty_details")
     show_full_result_count = False
     change_list_template = "admin/audit/auditevent/change_list.html"
+
+    @admin.display(description="At", ordering="at")
+    def when(self, event: AuditEvent) -> str:
+        """Say when it was done, to the second."""
+        return date_format(timezone.localtime(event.at), "j M Y, H:i:s")
 
     @admin.display(description="Actor", ordering="actor_name", empty_value="–")
     def actor(self, event: AuditEvent) -> str | None:

@@ -13,10 +13,15 @@ UNSEEN = {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
 def cell(value: object) -> str:
     """Return a value as text: no formula, and what cannot be seen is spelt out as `\\u202e`."""
     text = "" if value is None else str(value)
-    shown = "".join(_spelt(each) for each in text)
+    shown = spelt_out(text)
     if text.startswith(FORMULA) or text.lstrip().startswith(FORMULA):
         return f"'{shown}"
     return shown
+
+
+def spelt_out(text: str) -> str:
+    """Return a text in which what cannot be seen can, as `\\u202e`."""
+    return "".join(_spelt(each) for each in text)
 
 
 def _spelt(character: str) -> str:

@@ -8,8 +8,10 @@ from contextvars import ContextVar
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from django.conf import settings
 from django.http import HttpRequest
 
+from retrieval.audit.csv_cells import spelt_out
 from retrieval.audit.models import AuditEvent
 from retrieval.database import in_thread
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     # A request, or the scope of a socket.
     Origin = HttpRequest | Mapping[str, Any]
 
+FORWARDED = b"x-forwarded-for"
 # The request that is being answered: signals are not told of it.
 current_request: ContextVar[HttpRequest | None] = ContextVar("current_request", default=None)
 # What these are called is what people wrote.
@@ -58,7 +61,7 @@ def record(
         action=action,
         target_type=about.type,
         target_id=about.id,
-        target_name=about.name[:300].replace("\0", ""),
+        target_name=spelt_out(about.name)[:300],
         address=address(origin),
         via=_via(origin),
         request_id=str(request_id),
@@ -101,15 +104,23 @@ def described(target: Model | Target) -> Target:
 
 
 def address(origin: Origin | None) -> str | None:
-    """Return the address a request or a socket comes from, None if it is not known."""
+    """Return the address of a request's or a socket's client, None if it is not known.
+
+    Behind TRUSTED_PROXIES it is that many from the right in X-Forwarded-For.
+    """
     if origin is None:
         return None
     if isinstance(origin, HttpRequest):
-        found = origin.META.get("REMOTE_ADDR", "")
+        peer = origin.META.get("REMOTE_ADDR", "")
+        forwarded = origin.META.get("HTTP_X_FORWARDED_FOR", "")
     else:
-        found = (origin.get("client") or [""])[0]
+        peer = (origin.get("client") or [""])[0]
+        values = (value for name, value in origin.get("headers", ()) if name == FORWARDED)
+        forwarded = b",".join(values).decode("latin-1")
+    hops = [hop.strip() for hop in forwarded.split(",")] if forwarded else []
+    proxies: int = settings.ALLAUTH_TRUSTED_PROXY_COUNT
     try:
-        return str(ip_address(found))
+        return str(ip_address(hops[-proxies] if 0 < proxies <= len(hops) else peer))
     except ValueError:  # such as a Unix socket's
         return None
 

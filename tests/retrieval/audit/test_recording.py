@@ -56,6 +56,19 @@ def test_a_socket_has_an_address_or_none() -> None:
     assert record(None, "a", request={"client": None}).address is None
 
 
+def test_behind_proxies_the_address_is_what_the_outermost_of_them_saw(settings: Any) -> None:
+    settings.ALLAUTH_TRUSTED_PROXY_COUNT = 1
+    forwarded = "203.0.113.66, 192.0.2.8"
+    made = request(address="127.0.0.1")
+    made.META["HTTP_X_FORWARDED_FOR"] = forwarded
+    scope = {"client": ["127.0.0.1", 5], "headers": [(b"x-forwarded-for", forwarded.encode())]}
+    for origin in (made, scope):
+        assert record(None, "a", request=origin).address == "192.0.2.8"
+    settings.ALLAUTH_TRUSTED_PROXY_COUNT = 0
+    for origin in (made, scope):
+        assert record(None, "a", request=origin).address == "127.0.0.1"
+
+
 def test_what_people_wrote_is_not_in_it() -> None:
     ada = person("ada")
     conversation = Conversation.objects.create(user=ada, title="Am I ill?")
@@ -63,9 +76,10 @@ def test_what_people_wrote_is_not_in_it() -> None:
     assert (event.target_id, event.target_name) == (str(conversation.pk), "")
 
 
-def test_a_name_that_is_too_long_or_has_a_nul_is_cut() -> None:
-    event = record(None, "a", Target("retrieval.document", "1", "x\0" * 400))
-    assert event.target_name == "x" * 150
+def test_what_cannot_be_seen_in_a_name_is_spelt_out_and_a_long_one_cut() -> None:
+    event = record(None, "a", Target("retrieval.document", "1", "a\0\u202e" + "x" * 400))
+    assert event.target_name.startswith(r"a\u0000\u202ex")
+    assert len(event.target_name) == 300
 
 
 @pytest.mark.django_db(transaction=True)
