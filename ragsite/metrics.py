@@ -1,4 +1,4 @@
-"""`/metrics` for Prometheus: for whoever has the token, and for staff."""
+"""`/metrics` for Prometheus: for whoever has the token, and for administrators."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BEARER = "Bearer "
 
 
 async def metrics(request: HttpRequest) -> HttpResponse:
-    """Answer with all metrics; 403 for a wrong token, 404 for whoever has none and is not staff."""
+    """Answer with all metrics; 403 for a wrong token, 404 for who has none and may not see runs."""
     offered = request.headers.get("Authorization", "")
     if offered.startswith(BEARER):
         known = settings.METRICS_TOKEN
@@ -23,7 +23,7 @@ async def metrics(request: HttpRequest) -> HttpResponse:
             return HttpResponse("wrong token\n", status=403, content_type="text/plain")
     else:
         user = await request.auser()
-        if not (user.is_active and user.is_staff):
+        if not await user.ahas_perm("chat.view_run"):
             raise Http404
     return HttpResponse(generate_latest(registry()), content_type=CONTENT_TYPE_LATEST)
 

@@ -24,8 +24,10 @@ def test_whoever_has_the_token_reads_them(client: Client, settings: Settings) ->
     assert b"# TYPE ragsite_first_token_seconds histogram" in response.content
 
 
-def test_staff_read_them_without_a_token(client: Client) -> None:
-    client.force_login(User.objects.create_user("admin", is_staff=True))
+def test_administrators_read_them_without_a_token_and_other_staff_does_not(client: Client) -> None:
+    client.force_login(User.objects.create_user("staff", is_staff=True))
+    assert client.get("/metrics").status_code == 404
+    client.force_login(User.objects.create_superuser("admin"))
     assert client.get("/metrics").status_code == 200
 
 
