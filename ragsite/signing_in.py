@@ -77,8 +77,9 @@ CACHES = {
     }
 }
 # Limits against guessing are allauth's own. They count by address, which behind so many proxies of
-# ours is that many from the right in X-Forwarded-For.
-ALLAUTH_TRUSTED_PROXY_COUNT = env.int("TRUSTED_PROXIES", default=0)
+# ours is that many from the right in X-Forwarded-For; https is always one's.
+_https = env.str("PUBLIC_URL", default="").startswith("https:")
+ALLAUTH_TRUSTED_PROXY_COUNT = env.int("TRUSTED_PROXIES", default=1 if _https else 0)
 
 MFA_ADAPTER = "chat.accounts.second_factor.SecondFactorAdapter"
 MFA_FORMS = {"add_webauthn": "chat.accounts.forms.AddWebAuthnForm"}
@@ -90,10 +91,12 @@ MFA_TOTP_TOLERANCE = 1
 # Accounts that administrators make have addresses that nobody confirmed.
 MFA_ALLOW_UNVERIFIED_EMAIL = True
 # Browsers offer passkeys on https pages, and on this machine's own by plain http.
-MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not env.str("PUBLIC_URL", default="").startswith("https:")
+MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not _https
 
 # How long a session lasts after it was last used.
 SESSION_DAYS = env.int("SESSION_DAYS", default=14)
+if SESSION_DAYS < 1:
+    raise ImproperlyConfigured("SESSION_DAYS must be 1 or more.")
 SESSION_COOKIE_AGE = SESSION_DAYS * 24 * 3600
 SESSION_COOKIE_HTTPONLY = True
 # A page that a provider of OpenID Connect leads back to must know the session.
@@ -103,15 +106,17 @@ SESSION_COOKIE_SAMESITE = "Lax"
 OIDC_SERVER_URL = env.str("OIDC_SERVER_URL", default="")
 OIDC_NAME = env.str("OIDC_NAME", default="Single sign-on")
 _oidc_client = env.str("OIDC_CLIENT_ID", default="")
+_oidc_secret = env.str("OIDC_CLIENT_SECRET", default="")
 # Who comes from there for the first time gets an account; with SIGN_UP_DOMAINS, with these only.
 OIDC_SIGN_UP = env.bool("OIDC_SIGN_UP", default=True)
 # Whether an address that the provider has confirmed is enough to sign in to its account here.
 OIDC_MATCH_EMAIL = env.bool("OIDC_MATCH_EMAIL", default=False)
 # Claim that lists a person's groups there, and the groups here that follow it: there=here, …
 OIDC_GROUPS_CLAIM = env.str("OIDC_GROUPS_CLAIM", default="groups")
-OIDC_GROUPS = dict(
-    pair.strip().split("=", 1) for pair in env.list("OIDC_GROUPS", default=[]) if "=" in pair
-)
+_groups = [pair.strip().split("=", 1) for pair in env.list("OIDC_GROUPS", default=[])]
+if any(len(pair) != 2 for pair in _groups):
+    raise ImproperlyConfigured("OIDC_GROUPS must look like theirs=ours, separated by commas.")
+OIDC_GROUPS = dict(_groups)
 if OIDC_SERVER_URL and (urlsplit(OIDC_SERVER_URL).scheme not in {"http", "https"}):
     raise ImproperlyConfigured("OIDC_SERVER_URL must look like https://id.example.org/realm.")
 if OIDC_SERVER_URL and not _oidc_client:
@@ -131,7 +136,7 @@ SOCIALACCOUNT_PROVIDERS = {
                 "provider_id": "sso",
                 "name": OIDC_NAME,
                 "client_id": _oidc_client,
-                "secret": env.str("OIDC_CLIENT_SECRET", default=""),
+                "secret": _oidc_secret,
                 "settings": {"server_url": OIDC_SERVER_URL},
             }
         ]
