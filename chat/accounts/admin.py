@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from allauth.account.models import EmailAddress, EmailConfirmation
 from allauth.mfa.models import Authenticator
@@ -40,7 +40,7 @@ class OwnersAdmin(AnyModelAdmin):
     """What people have by themselves: administrators see it and take it away, and write nothing."""
 
     list_select_related = ("user",)
-    search_fields: tuple[str, ...] = ("user__username", "user__email")
+    search_fields: ClassVar[tuple[str, ...]] = ("user__username", "user__email")
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         """Nobody adds these for others."""
@@ -49,6 +49,11 @@ class OwnersAdmin(AnyModelAdmin):
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         """Nobody changes these of others."""
         return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Keep what superusers have from all but superusers."""
+        above = obj is not None and obj.user.is_superuser and not request.user.is_superuser
+        return not above and super().has_delete_permission(request, obj)
 
 
 @admin.register(ApiToken)

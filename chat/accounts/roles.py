@@ -22,8 +22,8 @@ def _of(app: str, *codenames: str) -> Q:
     return Q(content_type__app_label=app, codename__in=codenames)
 
 
-# What a permission is to be, for a role to have it. How people sign in (second factors, accounts
-# elsewhere) is for superusers: whoever changes that may become anybody.
+# What a permission is to be, for a role to have it. Of how people sign in administrators take away
+# what somebody lost; whoever adds or changes it may become anybody, and that is for superusers.
 ROLES = {
     COLLECTION_MANAGERS: _of(
         "retrieval", "view_collection", "change_collection", "view_document", "add_document",
@@ -35,6 +35,10 @@ ROLES = {
         | Q(content_type__app_label="auth", content_type__model__in=["user", "group"])
         | _of("audit", "view_auditevent")
         | _of("procrastinate", "view_procrastinatejob")
+        | _of("mfa", "view_authenticator", "delete_authenticator")
+        | _of("usersessions", "view_usersession", "delete_usersession")
+        | _of("socialaccount", "view_socialaccount", "delete_socialaccount")
+        | _of("account", "view_emailaddress")
     ),
 }  # fmt: skip
 
