@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
@@ -13,10 +11,9 @@ from django.urls import URLPattern, path, reverse
 from django.views.decorators.http import require_POST
 from pydantic import ValidationError
 
-from chat.answering import pipeline
+from chat import trying
 from chat.answering.question import Question
-from chat.failures import failure
-from chat.frames import Asking, BaseFrame
+from chat.frames import Asking
 from chat.models import Assistant
 from chat.refusals import describe
 from retrieval.backends.generation import GenerationSettings
@@ -99,7 +96,7 @@ class TryingAdmin(AssistantModelAdmin):
             )
         question = question_of(request.user, asked.text, form)  # type: ignore[arg-type]
         return StreamingHttpResponse(
-            lines(question, f"Trying {assistant or 'a new assistant'}"),
+            trying.lines(question, request.user),  # type: ignore[arg-type]
             content_type="application/x-ndjson",
             headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
         )
@@ -124,18 +121,3 @@ def question_of(user: User, text: str, form: Any) -> Question:
         rewrite=described.rewrites,
         without_sources=described.answers_without_sources,
     )
-
-
-async def lines(question: Question, name: str) -> AsyncGenerator[str]:
-    """Yield an answer's frames as lines of JSON; a fault is the last of them."""
-    try:
-        async with aclosing(pipeline.answer(question)) as frames:
-            async for frame in frames:
-                yield line(frame)
-    except Exception as error:  # noqa: BLE001 - the outermost edge: the response has begun
-        yield line(failure(error, name))
-
-
-def line(frame: BaseFrame) -> str:
-    """Return a frame as a line."""
-    return frame.to_json() + "\n"
