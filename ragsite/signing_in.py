@@ -68,7 +68,7 @@ PASSWORD_RESET_TIMEOUT = 24 * 3600
 # What processes count together, such as attempts to sign in; one by itself needs no Redis.
 _redis = env.str("REDIS_URL", default="")
 CACHES = {
-    "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": _redis}
+    "default": {"BACKEND": "chat.accounts.counts.SharedCounts", "LOCATION": _redis}
     if _redis
     # Room enough, so that no counts are lost to make room for others.
     else {
