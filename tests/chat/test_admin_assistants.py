@@ -77,7 +77,7 @@ def test_questions_that_no_page_could_show_are_refused(
 
 
 @pytest.mark.parametrize(
-    ("settings", "told"),
+    ("given", "told"),
     [
         ('{"nope": 1}', "nope"),
         ('{"limit": "5"}', "limit"),
@@ -89,15 +89,15 @@ def test_questions_that_no_page_could_show_are_refused(
     ],
 )
 def test_search_settings_that_no_search_can_use_are_refused(
-    settings: str, told: str, staff: Client
+    given: str, told: str, staff: Client
 ) -> None:
-    (error,) = errors(staff, search_settings=settings)["search_settings"]
+    (error,) = errors(staff, search_settings=given)["search_settings"]
     assert told in error
 
 
-@pytest.mark.parametrize("settings", ["", "null", "{}"])
-def test_search_settings_may_be_left_empty(settings: str, staff: Client) -> None:
-    assert staff.post(ADD, FORM | {"search_settings": settings}).status_code == 302
+@pytest.mark.parametrize("given", ["", "null", "{}"])
+def test_search_settings_may_be_left_empty(given: str, staff: Client) -> None:
+    assert staff.post(ADD, FORM | {"search_settings": given}).status_code == 302
     assert Assistant.objects.get().search_settings == {}
 
 
