@@ -7,7 +7,7 @@ import json
 from django.utils.translation import gettext
 from pydantic import ValidationError
 
-from chat.frames import QUESTION_MAX_CHARS, Error
+from chat.frames import QUESTION_MAX_CHARS, Error, storable
 from chat.runstate import unavailable_message
 
 
@@ -47,4 +47,6 @@ def ask_id(raw: str | bytes) -> str | None:
         message = json.loads(raw)
     except (ValueError, RecursionError):
         return None
-    return str(message["id"])[:64] if isinstance(message, dict) and message.get("id") else None
+    if not isinstance(message, dict) or not message.get("id"):
+        return None
+    return storable(str(message["id"]))[:64]
