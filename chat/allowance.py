@@ -50,6 +50,7 @@ def running(quantity: Quantity, whose: str, but: str = "") -> Counting:
         quantity,
         used="SELECT count(*) FROM limits_charge AS charge JOIN chat_run AS run"
         f" ON run.id = charge.run WHERE charge.{whose} AND charge.tokens IS NULL"
+        " AND charge.asked_at > now() - interval '1 day'"
         f" AND run.state IN ('queued', 'running') AND run.lease_expires_at > now() {but}",
     )
 
@@ -69,25 +70,51 @@ def asking(scopes: tuple[Scope, ...], whose: str, *, shared: bool = False) -> st
     return metered(allowed(scopes, ASKING), counted, shared=shared)
 
 
+def is_limited() -> str:
+    """Return the condition that a row of `allowed` limits something."""
+    return f"least({', '.join(quantity.name for quantity in ASKING)}) < {UNLIMITED}"
+
+
 def locking(scopes: tuple[Scope, ...], family: int, key: str) -> str:
     """Return what makes questions of one person, or one address, wait for each other.
 
     Only where something is limited. It takes a transaction, and comes before the one that counts.
     """
-    least = ", ".join(quantity.name for quantity in ASKING)
     return (
         f"SELECT pg_advisory_xact_lock({family}, hashint8(%({key})s::bigint))"
-        f" FROM ({allowed(scopes, ASKING)}) AS allowed WHERE least({least}) < {UNLIMITED}"
+        f" FROM ({allowed(scopes, ASKING)}) AS allowed WHERE {is_limited()}"
     )
 
 
 PEOPLE_LOCK, ADDRESS_LOCK = 0x6C696D31, 0x6C696D32
+# A row for who is limited at all, as if that were used up.
+LIMITED = (
+    "SELECT NULL AS quantity, 0 AS used, 0 AS allowed"
+    f" FROM ({allowed(OF_PEOPLE, ASKING)}) AS allowed WHERE {is_limited()}"
+)
 PERSON = asking(OF_PEOPLE, OWN)
 # Of a guest both count, and what is left of the one is no help where the other is used up.
 GUEST = f"{asking(OF_GUESTS, OWN)} UNION ALL {asking(OF_ADDRESSES, OF_ADDRESS, shared=True)}"
 LOCK_PERSON = locking(OF_PEOPLE, PEOPLE_LOCK, "user")
 LOCK_GUEST = locking(OF_GUESTS, PEOPLE_LOCK, "user")
 LOCK_ADDRESS = locking(OF_ADDRESSES, ADDRESS_LOCK, "address")
+
+
+# Those of whom a limit is known, who may have lost it since; of so many at most.
+_limited: set[int] = set()
+MOST_LIMITED = 10_000
+
+
+def may_be_unlimited(user: User) -> bool:
+    """Whether it is worth a try to ask LIMITED instead of `measures`, without `locks`."""
+    return not isinstance(user, Guest) and user.pk not in _limited
+
+
+def remember_limited(user: User) -> None:
+    """Note that somebody has a limit."""
+    if len(_limited) >= MOST_LIMITED:
+        _limited.clear()
+    _limited.add(user.pk)
 
 
 def measures(user: User) -> str:

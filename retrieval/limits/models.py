@@ -93,7 +93,11 @@ class Charge(models.Model):
     """
 
     user = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+        settings.AUTH_USER_MODEL,
+        null=True,
+        on_delete=models.SET_NULL,
+        related_name="+",
+        db_index=False,  # there is one below
     )
     address = models.BigIntegerField(null=True)
     run = models.UUIDField(unique=True)
@@ -109,8 +113,6 @@ class Charge(models.Model):
                 condition=Q(address__isnull=False),
                 name="charges_of_address",
             ),
-            models.Index(fields=["user"], condition=Q(tokens=None), name="charges_open"),
-            models.Index(fields=["asked_at"], name="charges_by_time"),
         )
 
     def __str__(self) -> str:
@@ -120,7 +122,12 @@ class Charge(models.Model):
 class StoredFile(models.Model):
     """A file that somebody uploaded; `version` is None once that is deleted."""
 
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.CASCADE,
+        related_name="+",
+        db_index=False,  # there is one below
+    )
     version = models.OneToOneField(
         DocumentVersion, null=True, on_delete=models.SET_NULL, related_name="+"
     )

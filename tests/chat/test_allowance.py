@@ -290,3 +290,11 @@ async def test_what_may_not_be_asked_is_not_searched_for(
     await charge(user, tokens=10)
     with pytest.raises(RunRefused, match="used up"):
         await runs.look_ahead(user, Prefetch(type="prefetch", text="How high is the tower?"))
+
+
+async def test_a_limit_holds_as_soon_as_it_is_set_and_no_longer_than_it_is(user: User) -> None:
+    await store(user)
+    made = await limit(user, questions_a_minute=1)
+    assert (await refused(user)).code == "rate_limited"
+    await made.adelete()
+    await store(user)

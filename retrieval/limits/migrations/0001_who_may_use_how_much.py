@@ -25,10 +25,10 @@ class Migration(migrations.Migration):
                 ('run', models.UUIDField(unique=True)),
                 ('asked_at', models.DateTimeField()),
                 ('tokens', models.BigIntegerField(help_text='NULL while it is being answered.', null=True)),
-                ('user', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('user', models.ForeignKey(db_index=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
             options={
-                'indexes': [models.Index(fields=['user', 'asked_at'], include=('tokens',), name='charges_of_user'), models.Index(condition=models.Q(('address__isnull', False)), fields=['address', 'asked_at'], include=('tokens',), name='charges_of_address'), models.Index(condition=models.Q(('tokens', None)), fields=['user'], name='charges_open'), models.Index(fields=['asked_at'], name='charges_by_time')],
+                'indexes': [models.Index(fields=['user', 'asked_at'], include=('tokens',), name='charges_of_user'), models.Index(condition=models.Q(('address__isnull', False)), fields=['address', 'asked_at'], include=('tokens',), name='charges_of_address')],
             },
         ),
         migrations.CreateModel(
@@ -54,7 +54,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('uploaded_at', models.DateTimeField()),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('user', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('version', models.OneToOneField(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='retrieval.documentversion')),
             ],
             options={
