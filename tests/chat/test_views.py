@@ -7,7 +7,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Permission, User
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -258,7 +258,7 @@ def test_renaming_the_open_conversation_renames_the_page(page: Client, run: Run)
     headers = {"HX-Request": "true", "HX-Current-URL": f"http://testserver{address}"}
     url = reverse("chat:rename", args=[run.conversation_id])
     html = page.post(url, {"title": "The lamp"}, headers=headers).content.decode()
-    assert 'id="conversation-title" hx-swap-oob="true">The lamp' in html
+    assert 'id="conversation-title" hx-swap-oob="true" dir="auto">The lamp' in html
 
 
 def test_deleting_removes_everything_of_a_conversation(page: Client, run: Run) -> None:
@@ -333,6 +333,14 @@ def test_only_staff_are_led_to_administration(client: Client, ada: User) -> None
     assert "/admin/" not in text_of(client, "/")
     client.force_login(conversations.person("eve", is_staff=True))
     assert "/admin/" in text_of(client, "/")
+
+
+def test_only_who_may_upload_is_led_to_it(client: Client) -> None:
+    eve = conversations.person("eve", is_staff=True)
+    client.force_login(eve)
+    assert "Upload documents" not in text_of(client, "/")
+    eve.user_permissions.add(Permission.objects.get(codename="add_document"))
+    assert "Upload documents" in text_of(client, "/")
 
 
 def test_choices_are_remembered_in_cookies(page: Client) -> None:
