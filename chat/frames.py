@@ -25,6 +25,8 @@ UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 FinishReason = Literal["stop", "length", "cancelled", "no_answer"]
 SourceType = Literal["chunk", "graph", "web"]
+Support = Literal["supported", "partly", "unsupported"]
+Grounded = Literal["grounded", "partly", "ungrounded", "no_sources"]
 
 
 class Source(BaseModel):
@@ -46,7 +48,8 @@ class Source(BaseModel):
 class CitationData(BaseModel):
     """One marker `[index]` in the answer and the sentence that supports it.
 
-    `span` is [start, end) in Unicode code points of the whole answer, around the marker.
+    `span` is [start, end) in Unicode code points of the whole answer, around the marker; `place` is
+    that of the quote in the text of its document's version. `support` is null until it is checked.
     """
 
     index: int
@@ -56,7 +59,33 @@ class CitationData(BaseModel):
     title: str
     page: int | None = None
     quote: str
+    place: tuple[int, int] | None = None
     span: tuple[int, int]
+    support: Support | None = None
+
+
+class CitationSupport(BaseModel):
+    """How well the passage behind a marker supports its statement, and which sentence of it does.
+
+    `citation` is the marker's position in the answer's list of citations: 0, 1, 2 …
+    """
+
+    citation: int
+    support: Support
+    score: float
+    source_id: str
+    document_id: str
+    page: int | None = None
+    quote: str
+    place: tuple[int, int] | None = None
+
+
+class SentenceSupport(BaseModel):
+    """How well a sentence of the answer, at `span`, is supported by all that it cites."""
+
+    span: tuple[int, int]
+    support: Support
+    citations: list[int]
 
 
 class BaseFrame(BaseModel):
@@ -133,6 +162,28 @@ class Citation(BaseFrame, CitationData):
     source: Source | None = None
 
 
+class Grounding(BaseFrame):
+    """How well the answer is supported by what it cites."""
+
+    type: Literal["grounding"] = "grounding"
+    verdict: Grounded
+    sentences: list[SentenceSupport] = []
+    citations: list[CitationSupport] = []
+    uncited: int = 0
+    """How many sentences state something and cite nothing."""
+
+    def applied_to(self, citations: list[CitationData]) -> list[CitationData]:
+        """Return an answer's citations with their support and the sentences that were found."""
+        found = {each.citation: each for each in self.citations}
+        changed = {"support", "source_id", "page", "quote", "place"}
+        return [
+            citation.model_copy(update=found[number].model_dump(include=changed))
+            if number in found
+            else citation
+            for number, citation in enumerate(citations)
+        ]
+
+
 class WarningFrame(BaseFrame):
     """Something went wrong and is being retried."""
 
@@ -187,7 +238,16 @@ class Snapshot(BaseFrame):
 
 
 Frame = Annotated[
-    Status | SearchResults | Thinking | Token | Citation | WarningFrame | Error | Done | Snapshot,
+    Status
+    | SearchResults
+    | Thinking
+    | Token
+    | Citation
+    | Grounding
+    | WarningFrame
+    | Error
+    | Done
+    | Snapshot,
     Field(discriminator="type"),
 ]
 FrameAdapter: TypeAdapter[Frame] = TypeAdapter(Frame)

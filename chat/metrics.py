@@ -11,7 +11,7 @@ import time
 import structlog
 from prometheus_client import Counter, Gauge, Histogram
 
-from chat.frames import Done, Error, Frame, Status, Token, WarningFrame
+from chat.frames import Done, Error, Frame, Grounding, Status, Token, WarningFrame
 from chat.tracing import RunSpans
 
 logger = structlog.get_logger(__name__)
@@ -32,6 +32,10 @@ STAGE = Histogram(
 TOKENS = Counter("ragsite_tokens", "Tokens as the provider counts them.", ["kind"])
 ERRORS = Counter("ragsite_run_errors", "Runs that ended with an error.", ["code"])
 WARNINGS = Counter("ragsite_run_warnings", "Warnings in runs that went on.", ["code"])
+GROUNDINGS = Counter("ragsite_groundings", "Answers by how they are supported.", ["verdict"])
+LATE_GROUNDINGS = Counter(
+    "ragsite_late_groundings", "Answers whose support was found out after their end.", ["verdict"]
+)
 REFUSALS = Counter("ragsite_refusals", "Messages of clients that were refused.", ["code"])
 RETRIES = Counter("ragsite_provider_retries", "Requests to a generator made again.", ["code"])
 CANCELLED = Counter("ragsite_runs_cancelled", "Runs ended before their answer was.", ["why"])
@@ -74,6 +78,8 @@ class RunMeter:
                 self._enter(frame.stage, now)
             case WarningFrame():
                 (RETRIES if frame.retry else WARNINGS).labels(frame.code).inc()
+            case Grounding():
+                GROUNDINGS.labels(frame.verdict).inc()
             case Done() | Error():
                 self._end(frame, now)
 

@@ -15,7 +15,16 @@ from uuid import UUID
 from django.db import DatabaseError
 from django.utils.translation import gettext
 
-from chat.frames import Citation, CitationData, Done, Frame, SearchResults, Snapshot, Source
+from chat.frames import (
+    Citation,
+    CitationData,
+    Done,
+    Frame,
+    Grounding,
+    SearchResults,
+    Snapshot,
+    Source,
+)
 from retrieval.database import rows
 from retrieval.models import Collection, Document, DocumentVersion
 
@@ -65,6 +74,8 @@ def documents_of(frame: Frame) -> set[str]:
             named = {source.document_id for source in frame.results}
         case Citation():
             named = {frame.document_id}
+        case Grounding():
+            named = {each.document_id for each in frame.citations}
         case Done() | Snapshot():
             named = {citation.document_id for citation in frame.citations}
         case _:
@@ -90,6 +101,14 @@ def redacted(frame: Frame, gone: Group[str]) -> Frame:
         case Citation():
             source = frame.source and _without(frame.source, gone)
             return _without(frame, gone).model_copy(update={"source": source})
+        case Grounding():
+            supports = [
+                each.model_copy(update={"quote": "", "page": None, "place": None})
+                if each.document_id in gone
+                else each
+                for each in frame.citations
+            ]
+            return frame.model_copy(update={"citations": supports})
         case Done() | Snapshot():
             citations = [_without(citation, gone) for citation in frame.citations]
             return frame.model_copy(update={"citations": citations})
@@ -103,7 +122,7 @@ def _without(named: Named, gone: Group[str]) -> Named:
     if isinstance(named, Source):
         blank |= {"heading": "", "snippet": "", "scores": {}, "metadata": None}
     else:
-        blank |= {"quote": ""}
+        blank |= {"quote": "", "place": None}
     return named.model_copy(update=blank)
 
 
@@ -129,6 +148,7 @@ def redact_evidence(
     for citation, version in cited:
         if version in hidden:
             citation.title, citation.quote, citation.page = hidden_title(), "", None
+            citation.quote_start = citation.quote_end = None
             citation.version = citation.chunk = None
     for candidate, version in found:
         if version in hidden:

@@ -5,12 +5,24 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 from uuid import UUID
 
 from django.conf import settings
 
-from chat.frames import TERMINAL, Citation, CitationData, Done, Error, Frame, Status, Token
+from chat.frames import (
+    TERMINAL,
+    Citation,
+    CitationData,
+    Done,
+    Error,
+    Frame,
+    Grounding,
+    Status,
+    Token,
+)
 
+Kind = TypeVar("Kind", bound=Frame)
 SENTENCE_ENDS = (".", "!", "?", "。", "！", "？")
 
 
@@ -77,6 +89,8 @@ class RunLog:
             self.text += frame.text
         elif isinstance(frame, Citation):
             self.citations.append(citation_data(frame))
+        elif isinstance(frame, Grounding):
+            self.citations = frame.applied_to(self.citations)
         self._show(frame)
 
     def _show(self, frame: Frame) -> None:
@@ -123,7 +137,7 @@ class Batch:
     citations_before: int
     """How many citations the answer has without these frames."""
 
-    def of(self, kind: type[Frame]) -> list[Frame]:
+    def of(self, kind: type[Kind]) -> list[Kind]:
         """Return the frames of a kind."""
         return [frame for frame in self.frames if isinstance(frame, kind)]
 

@@ -10,6 +10,7 @@ import asyncio
 import logging
 import time
 from contextlib import aclosing, suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -18,7 +19,7 @@ from django.db import DatabaseError
 from django.utils.translation import gettext
 from structlog.contextvars import bound_contextvars
 
-from chat import allowance, asking, runstate, spending, storing
+from chat import allowance, asking, late_grounding, runstate, spending, storing
 from chat.active import OWNER, RUNS, ActiveRun, hold
 from chat.answering import finding, pipeline, prefetch, preparing
 from chat.failures import failure
@@ -164,7 +165,8 @@ async def _produce(active: ActiveRun) -> Done:
             active.question = question
         else:
             await asyncio.sleep(TURN_SECONDS)
-    async with aclosing(pipeline.answer(active.question)) as frames:
+    later = partial(late_grounding.store_later, active.log)
+    async with aclosing(pipeline.answer(active.question, later)) as frames:
         async for frame in frames:
             if isinstance(frame, Done):
                 return frame
@@ -270,6 +272,7 @@ async def drain(seconds: float) -> None:
         for each in RUNS.values():
             each.cancel("drained")
         await asyncio.wait([each.work for each in RUNS.values()], timeout=limit - clock())
+    await late_grounding.settle(max(0.0, limit - clock()))
 
 
 def is_draining() -> bool:

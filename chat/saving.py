@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 
 import orjson
 from django.conf import settings
 from django.db import DatabaseError, DataError, IntegrityError
 
-from chat.frames import Citation, SearchResults, Status, Token, WarningFrame
+from chat.frames import Citation, Grounding, SearchResults, Status, Token, WarningFrame
 from chat.runlog import Batch, RunLog
 from retrieval.database import Statement, execute
 
@@ -37,11 +37,11 @@ FROM json_to_recordset(%s) AS new (answer uuid, text text) WHERE chat_message.id
 # A chunk that is gone by now leaves its quote.
 CITATIONS = """
 INSERT INTO chat_citation (message_id, ordinal, index, chunk_id, version_id, title, page, quote,
-  span_start, span_end)
-SELECT answer, new.ordinal, new.index, chunk.id, chunk.version_id, title, page, quote, span_start,
-  span_end
+  quote_start, quote_end, span_start, span_end)
+SELECT answer, new.ordinal, new.index, chunk.id, chunk.version_id, title, page, quote, quote_start,
+  quote_end, span_start, span_end
 FROM json_to_recordset(%s) AS new (answer uuid, ordinal int, index int, chunk uuid, title text,
-  page int, quote text, span_start int, span_end int)
+  page int, quote text, quote_start int, quote_end int, span_start int, span_end int)
 LEFT JOIN retrieval_chunk AS chunk ON chunk.id = new.chunk
 ON CONFLICT DO NOTHING
 """
@@ -60,6 +60,25 @@ FROM json_to_recordset(%s) AS new (run uuid, written jsonb) WHERE chat_run.id = 
 WITHOUT_SOURCES = """
 UPDATE chat_run SET without_sources = true
 FROM json_to_recordset(%s) AS new (run uuid) WHERE chat_run.id = new.run
+"""
+# The sentence that was found may be in another chunk of the same passage.
+SUPPORT = """
+UPDATE chat_citation SET support = new.support, support_score = new.score, quote = new.quote,
+  quote_start = new.quote_start, quote_end = new.quote_end, page = new.page,
+  chunk_id = COALESCE(chunk.id, chat_citation.chunk_id)
+FROM json_to_recordset(%s) AS new (answer uuid, ordinal int, support text, score float, chunk uuid,
+  page int, quote text, quote_start int, quote_end int)
+LEFT JOIN retrieval_chunk AS chunk ON chunk.id = new.chunk
+WHERE chat_citation.message_id = new.answer AND chat_citation.ordinal = new.ordinal
+"""
+GROUNDED = """
+UPDATE chat_run SET grounding = new.verdict
+FROM json_to_recordset(%s) AS new (run uuid, verdict text) WHERE chat_run.id = new.run
+"""
+# What checking an answer took is found out when it was charged for.
+CHECKED = """
+UPDATE limits_charge SET tokens = limits_charge.tokens + new.tokens
+FROM json_to_recordset(%s) AS new (run uuid, tokens bigint) WHERE limits_charge.run = new.run
 """
 # A run whose lease ran out, while PostgreSQL was away say, was not interrupted after all.
 ENDINGS = """
@@ -127,7 +146,7 @@ class Saver:
 async def save(batches: Collection[Batch]) -> None:
     """Write batches in one transaction. Raises DatabaseError."""
     grown = [batch.log for batch in batches if batch.of(Token)]
-    tables = {
+    tables: dict[str, Collection[object]] = {
         FRAMES: [
             {"run": frame.run, "seq": frame.seq, "payload": orjson.Fragment(frame.to_json())}
             for batch in batches
@@ -135,15 +154,34 @@ async def save(batches: Collection[Batch]) -> None:
         ],
         TEXTS: [{"answer": log.answer, "text": log.text} for log in grown],
         CITATIONS: [row for batch in batches for row in citations(batch)],
+        SUPPORT: [row for each in batches for row in support(each.log, each.of(Grounding))],
         CANDIDATES: [row for batch in batches for row in candidates(batch)],
         WRITTEN: [row for batch in batches for row in written(batch)],
         WITHOUT_SOURCES: [{"run": each.log.run} for each in batches if is_without_sources(each)],
+        GROUNDED: [row for each in batches for row in grounded(each.log, each.of(Grounding))],
         ENDINGS: (ended := [batch.log.outcome for batch in batches if batch.log.outcome]),
         CHARGES: [{"run": each["run"], "tokens": each["tokens"]} for each in ended],
     }
-    await execute(
-        *(Statement(sql, [orjson.dumps(rows).decode()]) for sql, rows in tables.items() if rows)
+    await _execute(tables)
+
+
+async def save_grounding(log: RunLog, grounding: Grounding, tokens: int = 0) -> None:
+    """Write what was found out about an answer when it had ended. Raises DatabaseError."""
+    await _execute(
+        {
+            SUPPORT: list(support(log, [grounding])),
+            GROUNDED: list(grounded(log, [grounding])),
+            CHECKED: [{"run": log.run, "tokens": tokens}] if tokens else [],
+        }
     )
+
+
+async def _execute(tables: Mapping[str, Collection[object]]) -> None:
+    statements = [
+        Statement(sql, [orjson.dumps(rows).decode()]) for sql, rows in tables.items() if rows
+    ]
+    if statements:
+        await execute(*statements)
 
 
 def citations(batch: Batch) -> Iterable[dict[str, object]]:
@@ -158,9 +196,34 @@ def citations(batch: Batch) -> Iterable[dict[str, object]]:
             "title": frame.title,
             "page": frame.page,
             "quote": frame.quote,
+            "quote_start": frame.place and frame.place[0],
+            "quote_end": frame.place and frame.place[1],
             "span_start": frame.span[0],
             "span_end": frame.span[1],
         }
+
+
+def support(log: RunLog, groundings: Iterable[Grounding]) -> Iterable[dict[str, object]]:
+    """Return the rows of how well an answer's citations support it."""
+    for grounding in groundings:
+        for each in grounding.citations:
+            yield {
+                "answer": log.answer,
+                "ordinal": each.citation,
+                "support": each.support,
+                "score": each.score,
+                "chunk": each.source_id,
+                "page": each.page,
+                "quote": each.quote,
+                "quote_start": each.place and each.place[0],
+                "quote_end": each.place and each.place[1],
+            }
+
+
+def grounded(log: RunLog, groundings: Iterable[Grounding]) -> Iterable[dict[str, object]]:
+    """Return the row of the verdict on an answer."""
+    for grounding in groundings:
+        yield {"run": log.run, "verdict": grounding.verdict}
 
 
 def written(batch: Batch) -> Iterable[dict[str, object]]:

@@ -224,6 +224,13 @@ CHAT_TOKENIZER = env.str("CHAT_TOKENIZER", default="")
 # Search for what is being typed, before it is asked.
 PREFETCH = env.bool("PREFETCH", default=True)
 
+# Say of each citation how well its passage supports the sentence before it.
+GROUNDING = env.bool("GROUNDING", default=True)
+# How long the end of an answer may wait for that; what takes longer is stored later.
+GROUNDING_WAIT_SECONDS = env.int("GROUNDING_WAIT_MS", default=300) / 1000
+# Have the generator judge that, too, when the answer has been shown.
+GROUNDING_JUDGE = env.bool("GROUNDING_JUDGE", default=False)
+
 # Rewrite a question that follows others into one that stands by itself, to search for.
 REWRITE = env.bool("REWRITE", default=True)
 # Seconds a generator may take for that, or for what a search strategy has it write.

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from chat.answering.grounding import supporting_sentence
 from chat.answering.markers import MarkerParser, Piece
 from chat.frames import Citation, CitationData, Source, Token
-from retrieval.backends.base import Passage
+from retrieval.backends.base import Passage, Sentence
 
 MARKER = re.compile(r"\[\d+\]")
 
@@ -19,12 +19,14 @@ class CitedAnswer:
     """Turns generated text into token and citation frames.
 
     `sources[i]` describes `passages[i]`; a passage's own index is what its markers say. Where a
-    passage was merged from several chunks, `locate` says which one holds an offset of its text.
+    passage was merged from several chunks, `locate` says which one holds an offset of its text, and
+    `place` where a part of its text stands in that of its document's version.
     """
 
     passages: Sequence[Passage]
     sources: Sequence[Source]
     locate: Callable[[int, int], Source] | None = None
+    place: Callable[[int, int, int], tuple[int, int] | None] | None = None
     text: str = ""
     citations: list[CitationData] = field(default_factory=list)
 
@@ -49,6 +51,11 @@ class CitedAnswer:
         """Yield the frames of what was held back."""
         yield from self._frames(self._parser.finish())
 
+    def whereabouts(self, index: int, sentence: Sentence) -> tuple[Source, tuple[int, int] | None]:
+        """Return the source that holds a sentence of passage `index`, and the sentence's place."""
+        source = self.locate(index, sentence.start) if self.locate else self._known[index][1]
+        return source, self.place(index, sentence.start, sentence.end) if self.place else None
+
     def _frames(self, pieces: list[Piece]) -> Iterator[Token | Citation]:
         for piece in pieces:
             if isinstance(piece, str):
@@ -65,9 +72,11 @@ class CitedAnswer:
         self.text += marker
         yield Token(text=marker)
         sentence = supporting_sentence(self._claim, passage)
-        if sentence and self.locate:
-            source = self.locate(index, sentence.start)
         is_new = all(citation.index != index for citation in self.citations)
+        if sentence:
+            source, place = self.whereabouts(index, sentence)
+        else:
+            place = None
         citation = CitationData(
             index=index,
             source_type=source.source_type,
@@ -76,6 +85,7 @@ class CitedAnswer:
             title=source.title,
             page=source.page,
             quote=sentence.text if sentence else source.snippet,
+            place=place,
             span=(start, start + len(marker)),
         )
         self.citations.append(citation)

@@ -9,6 +9,7 @@ from itertools import chain
 from django.utils.translation import gettext, ngettext
 
 from chat.answering import prefetch, retries, without_sources
+from chat.answering.checking import Checking, Later
 from chat.answering.citations import CitedAnswer
 from chat.answering.endings import done, refuse, spent
 from chat.answering.finding import Finding, find, source_of
@@ -28,10 +29,11 @@ from retrieval import search
 from retrieval.backends.base import Delta, GenerationRequest
 
 
-async def answer(question: Question) -> AsyncGenerator[Frame]:
+async def answer(question: Question, later: Later | None = None) -> AsyncGenerator[Frame]:
     """Yield the frames of an answer, unnumbered; the last one is `done`.
 
-    Raises BackendError where a provider fails. Closing the iterator closes the provider's stream.
+    `later` takes what of its checking is not done by then. Raises BackendError where a provider
+    fails. Closing the iterator closes the provider's stream.
     """
     clock = Clock()
     finding = await prefetch.take(question.key)
@@ -66,21 +68,22 @@ async def answer(question: Question) -> AsyncGenerator[Frame]:
         elapsed_ms=clock.now(),
         counts=counts,
     )
-    async with aclosing(generate(question, finding, clock, show)) as frames:
+    async with aclosing(generate(question, finding, clock, show, later)) as frames:
         async for frame in frames:
             yield frame
 
 
 async def generate(
-    question: Question, finding: Finding, clock: Clock, show: Showing
+    question: Question, finding: Finding, clock: Clock, show: Showing, later: Later | None
 ) -> AsyncGenerator[Frame]:
-    """Yield the generator's answer as frames, with its citations."""
+    """Yield the generator's answer as frames, with its citations and how well these support it."""
     context = finding.context
     passages = search.passages(context)
     cited = CitedAnswer(
         passages,
         [show(source_of(hit, n)) for n, hit in enumerate(context, 1)],
         lambda n, offset: show(source_of(context[n - 1].part_at(offset), n)),
+        lambda n, start, end: context[n - 1].place_of(start, end),
     )
     request = GenerationRequest(
         messages=build_messages(question.text, passages, question.history, question.instructions),
@@ -91,7 +94,10 @@ async def generate(
     )
     last = Delta()
     opening = Opening()
-    async with aclosing(retries.stream(request)) as pieces:
+    async with (
+        Checking(cited, question.model, later) as checking,
+        aclosing(retries.stream(request)) as pieces,
+    ):
         async for delta in pieces:
             if isinstance(delta, WarningFrame):
                 yield delta
@@ -102,16 +108,20 @@ async def generate(
                 last = delta
             for frame in cited.feed(opening.feed(storable(delta.text))):
                 clock.mark("first_token_ms")
+                checking.note(frame)
                 yield frame
-    if opening.says_no_answer:
-        so_far = spent(finding.usage, last)
-        async with aclosing(answer_unfound(question, finding, clock, so_far)) as endings:
-            async for ending in endings:
-                yield ending
-        return
-    for frame in chain(cited.feed(opening.finish()), cited.finish()):
-        yield frame
-    yield done(cited, last.finish_reason or "stop", clock, last, finding.usage)
+        if not opening.says_no_answer:
+            for frame in chain(cited.feed(opening.finish()), cited.finish()):
+                yield frame
+            if grounding := await checking.frame():
+                yield grounding
+            clock.mark("checked_ms")
+            yield done(cited, last.finish_reason or "stop", clock, last, finding.usage)
+            return
+    so_far = spent(finding.usage, last)
+    async with aclosing(answer_unfound(question, finding, clock, so_far)) as endings:
+        async for ending in endings:
+            yield ending
 
 
 async def answer_unfound(

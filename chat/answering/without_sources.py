@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
+from django.conf import settings
 from django.utils.translation import gettext
 
 from chat.answering import retries
@@ -12,7 +13,7 @@ from chat.answering.citations import CitedAnswer
 from chat.answering.endings import done
 from chat.answering.prompts import turns_before
 from chat.answering.question import Clock, Question
-from chat.frames import Frame, Status, Thinking, Usage, WarningFrame, storable
+from chat.frames import Frame, Grounding, Status, Thinking, Usage, WarningFrame, storable
 from retrieval.backends.base import ChatMessage, Delta, GenerationRequest, Query
 from retrieval.backends.completion import writes
 from retrieval.text.cleaning import inert
@@ -66,6 +67,8 @@ async def answer(
                 yield frame
     for frame in uncited.finish():
         yield frame
+    if settings.GROUNDING:
+        yield Grounding(verdict="no_sources")
     ending = done(uncited, last.finish_reason or "stop", clock, last, spent)
     yield ending.model_copy(update={"without_sources": True})
 

@@ -41,8 +41,19 @@ class Citation(models.Model):
     title = models.CharField(max_length=500)
     page = models.PositiveIntegerField(null=True)
     quote = models.TextField()
+    quote_start = models.PositiveIntegerField(
+        null=True, help_text="Code points of the version's text."
+    )
+    quote_end = models.PositiveIntegerField(null=True)
     span_start = models.PositiveIntegerField(help_text="Code points of the answer.")
     span_end = models.PositiveIntegerField()
+    support = models.CharField(
+        max_length=12,
+        blank=True,
+        db_default="",
+        help_text="supported, partly or unsupported; empty while it is not checked.",
+    )
+    support_score = models.FloatField(null=True, help_text="0 to 1.")
 
     class Meta:
         ordering = ("message", "ordinal")
@@ -52,3 +63,10 @@ class Citation(models.Model):
 
     def __str__(self) -> str:
         return f"[{self.index}] {self.title}"
+
+    @property
+    def place(self) -> tuple[int, int] | None:
+        """Where the quote stands in the version's text: [start, end) in code points."""
+        if self.quote_start is None or self.quote_end is None:
+            return None
+        return self.quote_start, self.quote_end

@@ -52,6 +52,12 @@ class Run(models.Model):
     without_sources = models.BooleanField(
         db_default=False, help_text="Answered from what the model knows, not from documents."
     )
+    grounding = models.CharField(
+        max_length=12,
+        blank=True,
+        db_default="",
+        help_text="grounded, partly, ungrounded or no_sources; empty where it is not checked.",
+    )
     settings = models.JSONField(default=dict, blank=True)
     written = models.JSONField(
         default=list, blank=True, help_text="What was searched for in place of the question."

@@ -73,7 +73,9 @@ def citation_data(message: Message) -> list[dict[str, Any]]:
             "title": citation.title,
             "page": citation.page,
             "quote": citation.quote,
+            "place": citation.place,
             "span": [citation.span_start, citation.span_end],
+            "support": citation.support or None,
         }
         for citation in message.citations.all()
     ]

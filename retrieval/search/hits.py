@@ -57,6 +57,17 @@ class Hit:
         starting = [part for start, part in self.parts if start <= offset]
         return starting[-1] if starting else self
 
+    def place_of(self, start: int, end: int) -> tuple[int, int] | None:
+        """Return where [start, end) of `text` stands in the text of the version, if known."""
+        first, last = self._position(start), self._position(end - 1)
+        return None if first is None or last is None else (first, last + 1)
+
+    def _position(self, offset: int) -> int | None:
+        begin, part = next(
+            ((begin, part) for begin, part in reversed(self.parts) if begin <= offset), (0, self)
+        )
+        return part.place.start + offset - begin if part.place else None
+
     @property
     def heading(self) -> str:
         """The headings above the chunk, outermost first."""

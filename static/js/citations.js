@@ -6,7 +6,7 @@
  * emphasis around it is read as before), and a button afterwards.
  */
 
-/** @import { CitationData } from "./types.d.ts" */
+/** @import { CitationData, CitationSupport } from "./types.d.ts" */
 
 const OPEN = "\uE000";
 const CLOSE = "\uE001";
@@ -67,6 +67,17 @@ export class CitedText {
     this.place = to;
     this.shift += placeholder.length - marker.length;
     return at;
+  }
+
+  /**
+   * Take over how well citations are supported, and by which sentences.
+   * @param {CitationSupport[]} found
+   */
+  support(found) {
+    for (const { citation, support, page, quote, place } of found) {
+      const known = this.citations[citation];
+      if (known) this.citations[citation] = { ...known, support, page, quote, place };
+    }
   }
 }
 

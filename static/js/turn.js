@@ -86,6 +86,9 @@ export class Turn {
       case "citation":
         this.text.cite(frame);
         break;
+      case "grounding":
+        this.text.support(frame.citations);
+        break;
       case "snapshot":
         this.text.replace(frame.text, frame.citations);
         this.text.draw();

@@ -5,7 +5,20 @@ export interface CitationData {
   title: string;
   page: number | null;
   quote: string;
+  place: [number, number] | null;
   span: [number, number];
+  support: Support | null;
+}
+
+export type Support = "supported" | "partly" | "unsupported";
+
+/** What was found out about a citation, by its number among the answer's. */
+export interface CitationSupport {
+  citation: number;
+  support: Support;
+  page: number | null;
+  quote: string;
+  place: [number, number] | null;
 }
 
 export interface Source {
@@ -35,6 +48,7 @@ export type Frame = Numbered &
     | { type: "thinking"; text: string }
     | { type: "token"; text: string }
     | ({ type: "citation" } & CitationData)
+    | { type: "grounding"; verdict: string; citations: CitationSupport[] }
     | { type: "warning"; code: string; message: string }
     | {
         type: "error";

@@ -24,6 +24,12 @@ def _without_waiting() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(autouse=True)
+def _grounding_in_time(settings: Settings) -> None:
+    """Answers wait for the frame that says how they are grounded, however busy the machine is."""
+    settings.GROUNDING_WAIT_SECONDS = 30.0
+
+
 @pytest.fixture
 def user(transactional_db: None) -> User:
     return User.objects.create_user("ada", password="ada")

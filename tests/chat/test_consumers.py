@@ -35,9 +35,9 @@ async def test_a_question_is_answered_in_frames(
     received = await frames_until(page, "done", "error")
     assert [each.get("stage", each["type"]) for each in received] == [
         "queued", "searching", "reranking", "search_results", "generating",
-        "token", "token", "citation", "token", "done",
+        "token", "token", "citation", "token", "grounding", "done",
     ]  # fmt: skip
-    assert [each["seq"] for each in received] == list(range(1, 11))
+    assert [each["seq"] for each in received] == list(range(1, 12))
     assert received[0]["ask"] == "q1"
     answer = received[-1]["answer"]
     assert "".join(each["text"] for each in received if each["type"] == "token") == answer
@@ -329,7 +329,7 @@ async def test_what_is_typed_is_looked_for_ahead_and_only_the_newest(
     await page.send_json_to(QUESTION)
     received = await frames_until(page, "done", "error")
     assert [each.get("stage", each["type"]) for each in received] == [
-        "queued", "search_results", "generating", "token", "done",
+        "queued", "search_results", "generating", "token", "grounding", "done",
     ]  # fmt: skip
 
 

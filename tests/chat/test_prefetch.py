@@ -17,7 +17,7 @@ from retrieval.models import Chunk, Collection, Document, DocumentVersion, Stage
 from tests.fakes import ScriptedGenerator
 
 TEXT = "How high is the tower?"
-LOOKED_AHEAD = ["queued", "search_results", "generating", "token", "done"]
+LOOKED_AHEAD = ["queued", "search_results", "generating", "token", "grounding", "done"]
 
 
 @pytest.fixture(autouse=True)

@@ -27,7 +27,7 @@ __all__ = ["_no_run_left"]
 FIRST = "How high is the tower of Lund?"
 FOLLOW_UP = "who built it?"
 ALONE = "Which materials did masons prefer for a tower?"
-ANSWERED = ["search_results", "generating", "token", "done"]
+ANSWERED = ["search_results", "generating", "token", "grounding", "done"]
 FOUND = ["searching", "reranking", *ANSWERED]
 
 

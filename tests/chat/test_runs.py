@@ -67,7 +67,7 @@ async def test_a_run_goes_from_question_to_done(
     frames = await read(user, await runs.start(user, asking()))
     assert kinds(frames) == [
         "queued", "searching", "reranking", "search_results", "generating",
-        "token", "token", "citation", "token", "done",
+        "token", "token", "citation", "token", "grounding", "done",
     ]  # fmt: skip
     assert [frame.seq for frame in frames] == list(range(1, len(frames) + 1))
 
@@ -112,7 +112,7 @@ async def test_a_reader_that_comes_back_gets_what_it_missed_and_then_what_comes(
                 break
     go_on.set()
     rest = await read(user, run, after=frame.seq)
-    assert [getattr(each, "text", each.type) for each in rest] == [" Second.", "done"]
+    assert [getattr(each, "text", each.type) for each in rest] == [" Second.", "grounding", "done"]
 
 
 async def test_stop_closes_the_generators_stream_and_keeps_the_partial_answer(

@@ -53,7 +53,7 @@ async def test_the_model_answers_where_nothing_is_found(
 ) -> None:
     generator.script = ["About 100 m."]
     frames = await frames_of(user)
-    assert kinds(frames)[-4:] == ["status", "without_sources", "token", "done"]
+    assert kinds(frames)[-5:] == ["status", "without_sources", "token", "grounding", "done"]
     done = ending(frames)
     assert (done.answer, done.finish_reason, done.without_sources) == ("About 100 m.", "stop", True)
 
