@@ -8,6 +8,7 @@ import pytest
 from django.contrib.auth.models import AnonymousUser, Group, Permission, User
 from pytest_django import DjangoAssertNumQueries
 
+from chat.accounts.models import Guest
 from retrieval.models import Collection, Visibility
 
 pytestmark = pytest.mark.django_db
@@ -53,6 +54,14 @@ OPEN = {"signed_in", "public"}
 
 def test_the_public_sees_what_is_public() -> None:
     assert seen(AnonymousUser()) == {"public"}
+
+
+def test_guests_are_the_public_whatever_names_them() -> None:
+    guest = Guest.objects.create_guest()
+    User.objects.filter(pk=guest.pk).update(is_active=True, is_superuser=True)
+    restricted().managers.add(guest.pk)
+    guest.refresh_from_db(from_queryset=Guest._base_manager.all())
+    assert (seen(guest), managed(guest)) == ({"public"}, set())
 
 
 def test_who_is_signed_in_sees_what_is_open_and_manages_nothing() -> None:
