@@ -8,7 +8,8 @@ from urllib.parse import SplitResult, urlsplit
 
 from channels.security.websocket import WebsocketDenier
 from django.conf import settings
-from django.http.request import is_same_domain, split_domain_port, validate_host
+from django.http.request import split_domain_port, validate_host
+from django.utils.http import is_same_domain
 
 # As a browser serialises an origin: nothing before the host, nothing behind the port.
 ORIGIN = re.compile(r"https?://[^\s/@?#\\]+", re.IGNORECASE)
@@ -28,7 +29,8 @@ class SameOriginValidator:
     async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
         """Hand the handshake on, or deny it."""
         allowed = is_allowed(header(scope, b"origin"), header(scope, b"host"))
-        await (self.application if allowed else WebsocketDenier.as_asgi())(scope, receive, send)
+        application: Any = self.application if allowed else WebsocketDenier.as_asgi()
+        await application(scope, receive, send)
 
 
 def header(scope: dict[str, Any], name: bytes) -> str:

@@ -59,7 +59,7 @@ SECURE_REFERRER_POLICY = "same-origin"
 # Browsers ignore it, and complain, where a page came by plain HTTP.
 SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin" if _https else None
 X_FRAME_OPTIONS = "DENY"
-# Browsers hold redirects of a form, too, against `form-action`: signing in elsewhere begins with one.
+# Browsers hold a form's redirects against `form-action`, too: signing in elsewhere begins so.
 _elsewhere = urlsplit(env.str("OIDC_SERVER_URL", default=""))
 _signs_in = [f"{_elsewhere.scheme}://{_elsewhere.netloc}"] if _elsewhere.netloc else []
 _directives: dict[str, Any] = {
