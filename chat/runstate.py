@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django.conf import settings
+from django.db import connection
 from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext
@@ -22,12 +23,20 @@ from chat.frames import (
     Usage,
 )
 from chat.models import ACTIVE, Conversation, Message, Run, RunFrame, RunState
+from retrieval import backends
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 TITLE_CHARS = 80
-
+# A token has about four letters. What only quotes the documents takes none.
+INTERRUPTED = """
+UPDATE limits_charge AS charge SET tokens = CASE WHEN %(prompt)s > 0 AND answer.text <> ''
+  THEN %(prompt)s + (length(question.text) + length(answer.text)) / 4 ELSE 0 END
+FROM chat_run AS run, chat_message AS question, chat_message AS answer
+WHERE charge.run = run.id AND charge.tokens IS NULL AND run.state = 'interrupted'
+  AND question.id = run.question_id AND answer.id = run.answer_id
+"""
 
 # Frames of an ended run can be replayed for this long; later its reader gets a snapshot.
 FRAMES_KEPT_SECONDS = 3600.0
@@ -79,12 +88,22 @@ def interrupt_expired(conversation: UUID | None = None) -> int:
     expired = Run.objects.filter(state__in=ACTIVE, lease_expires_at__lt=timezone.now())
     if conversation:
         expired = expired.filter(conversation=conversation)
-    return expired.update(
+    ended = expired.update(
         state=RunState.INTERRUPTED,
         error_code="interrupted",
         error_message=interrupted_message(),
         finished_at=timezone.now(),
     )
+    if ended:
+        _charge_interrupted()
+    return ended
+
+
+def _charge_interrupted() -> None:
+    """Charge for answers whose processes ended without a word, by what was saved of them."""
+    prompt = 0 if backends.generator().quotes_only else settings.CONTEXT_TOKENS
+    with connection.cursor() as cursor:
+        cursor.execute(INTERRUPTED, {"prompt": prompt})
 
 
 def interrupted_message() -> str:

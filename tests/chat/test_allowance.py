@@ -16,11 +16,11 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from chat import active as active_runs
-from chat import allowance, pace, runs, storing
+from chat import allowance, pace, runs, runstate, storing
 from chat.accounts.models import Guest
 from chat.active import RUNS
 from chat.frames import Ask, Prefetch
-from chat.models import Assistant, Conversation, Run, RunState
+from chat.models import Assistant, Conversation, Message, Run, RunState
 from chat.runstate import RunRefused
 from retrieval.database import in_thread
 from retrieval.limits.models import Charge, Limit, Scope
@@ -298,3 +298,13 @@ async def test_a_limit_holds_as_soon_as_it_is_set_and_no_longer_than_it_is(user:
     assert (await refused(user)).code == "rate_limited"
     await made.adelete()
     await store(user)
+
+
+async def test_an_answer_whose_process_died_is_charged_for_what_was_saved_of_it(
+    user: User, generator: ScriptedGenerator, settings: Settings
+) -> None:
+    run = await store(user)
+    await Message.objects.filter(pk=run.answer_id).aupdate(text="It is 96 metres ")
+    await Run.objects.filter(pk=run.pk).aupdate(lease_expires_at=timezone.now())
+    assert await in_thread(runstate.interrupt_expired) == 1
+    assert (await Charge.objects.aget()).tokens == settings.CONTEXT_TOKENS + (22 + 16) // 4
