@@ -62,7 +62,8 @@ def _sessions(until: datetime) -> QuerySet[Any]:
 def _left_sessions(_: datetime) -> QuerySet[Any]:
     """Return what is noted of sessions, such as addresses, that are no more."""
     living = Session.objects.filter(session_key=OuterRef("session_key"))
-    return UserSession.objects.filter(~Exists(living)).order_by("pk")
+    left: QuerySet[Any] = UserSession.objects.filter(~Exists(living)).order_by("pk")
+    return left
 
 
 KINDS = (

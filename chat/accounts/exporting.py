@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import zipfile
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from django.core.serializers.json import DjangoJSONEncoder
 from django.utils import timezone
 
+from chat import evidence
 from chat.accounts import own_records
 from chat.accounts.transcripts import file_name, transcript
 from chat.models import Conversation
@@ -19,6 +20,10 @@ from retrieval.streaming import by_key
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
+    from chat.models import Message
+
+# Conversations that are read together.
+PAGE = 20
 README = """Your data, of {now:%Y-%m-%d %H:%M} UTC, as {name}.
 
 profile.json         your account, your groups, and how you sign in (no secrets)
@@ -58,7 +63,7 @@ class Sink:
 
 
 def archive(user: User) -> Iterator[bytes]:
-    """Yield the zip of a person's data; no more than one conversation is in memory."""
+    """Yield the zip of a person's data; no more than a few conversations are in memory."""
     sink = Sink()
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as out:
         for name, parts in _files(user):
@@ -73,18 +78,23 @@ def _files(user: User) -> Iterator[tuple[str, Iterable[str]]]:
     now = timezone.now()
     yield "README.txt", [README.format(now=now, name=user.get_username())]
     yield "profile.json", [_json(own_records.profile(user))]
-    yield "conversations.json", _list(own_records.conversation(user, one) for one in _all(user))
+    yield "conversations.json", _list(own_records.conversation(*each) for each in _all(user))
     yield "tokens.json", _list(own_records.tokens(user))
     yield "sessions.json", _list(own_records.sessions(user))
     yield "uploads.json", _list(own_records.uploads(user))
     yield "audit.json", _list(own_records.events(user))
-    for conversation in _all(user):
-        yield f"conversations/{file_name(conversation)}", transcript(user, conversation)
+    for conversation, messages in _all(user):
+        yield f"conversations/{file_name(conversation)}", transcript(conversation, messages)
 
 
-def _all(user: User) -> Iterator[Conversation]:
+def _all(user: User) -> Iterator[tuple[Conversation, list[Message]]]:
     own = Conversation.objects.filter(user=user).select_related("assistant")
-    return chain.from_iterable(by_key(own))
+    for page in by_key(own, PAGE):
+        said = defaultdict(list)
+        for message in evidence.messages(user, conversation__in=page):
+            said[message.conversation_id].append(message)
+        for conversation in page:
+            yield conversation, said[conversation.pk]
 
 
 def _list(records: Iterable[dict[str, Any]]) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,6 @@ from allauth.socialaccount.models import SocialAccount
 from allauth.usersessions.models import UserSession
 from django.db.models import Q
 
-from chat import evidence
 from chat.accounts.models import ApiToken
 from retrieval.audit.models import AuditEvent
 from retrieval.audit.removing import USER
@@ -54,7 +53,7 @@ def profile(user: User) -> Record:
     }
 
 
-def conversation(user: User, found: Conversation) -> Record:
+def conversation(found: Conversation, messages: Iterable[Message]) -> Record:
     """Return a conversation with all that was said."""
     return {
         "id": found.pk,
@@ -62,7 +61,7 @@ def conversation(user: User, found: Conversation) -> Record:
         "assistant": found.assistant.name if found.assistant else None,
         "created_at": found.created_at,
         "updated_at": found.updated_at,
-        "messages": [_message(one) for one in evidence.messages(user, conversation=found)],
+        "messages": [_message(message) for message in messages],
     }
 
 

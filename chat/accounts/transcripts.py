@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from django.utils.text import slugify
 
-from chat import evidence
 from chat.models import Role
 
 if TYPE_CHECKING:
-    from django.contrib.auth.models import User
-
     from chat.models import Conversation, Message
 
 
@@ -22,11 +19,11 @@ def file_name(conversation: Conversation) -> str:
     return f"{conversation.created_at:%Y-%m-%d}-{title}-{conversation.pk.hex[-8:]}.md"
 
 
-def transcript(user: User, conversation: Conversation) -> Iterator[str]:
+def transcript(conversation: Conversation, messages: Iterable[Message]) -> Iterator[str]:
     """Yield the title, then each question and its answer with the sources that it cites."""
     yield f"# {one_line(conversation.title)}\n\n"
     yield f"{conversation.created_at:%Y-%m-%d %H:%M} UTC\n"
-    for message in evidence.messages(user, conversation=conversation):
+    for message in messages:
         if message.role == Role.USER:
             yield f"\n## {one_line(message.text)}\n\n"
             if "\n" in message.text.strip():

@@ -6,9 +6,9 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from django.contrib.admin.models import ADDITION, CHANGE, DELETION, LogEntry
-from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
 from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
+from django.db.models import Q
 from django.db.models.signals import m2m_changed, post_delete, post_save, pre_save
 from django.dispatch import receiver
 
@@ -44,8 +44,10 @@ def logged_out(user: User | None, request: HttpRequest | None = None, **_: Any) 
 @receiver(user_login_failed)
 def login_failed(credentials: dict[str, Any], request: HttpRequest | None = None, **_: Any) -> None:
     """Record whose sign-in failed; of a name that nobody has nothing, it may be a password."""
-    name = credentials.get("username") or ""
-    user = get_user_model().objects.filter(username=name).first()
+    named = Q(username=credentials.get("username") or "")
+    if email := credentials.get("email"):
+        named |= Q(email__iexact=email)
+    user = User.objects.filter(named).first()
     record(None, "login.failed", user, request=request, known=user is not None)
 
 

@@ -22,12 +22,20 @@ from chat.accounts import erasing, tokens
 from chat.models import Conversation, Message, Run, RunState
 from retrieval.audit.models import AuditEvent
 from retrieval.audit.recording import record
+from retrieval.database import in_thread
 from retrieval.models import Collection, Document, DocumentVersion, Visibility
 from tests import conversations
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
+# What is streamed is made on other threads.
+streamed = pytest.mark.django_db(transaction=True)
 PAGE = "/accounts/data/"
 ERASE = "/accounts/data/account/"
+
+
+@pytest.fixture(autouse=True)
+def _hashed_quickly(settings: Any) -> None:
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
 @pytest.fixture
@@ -61,6 +69,7 @@ def read(archive: zipfile.ZipFile, name: str) -> Any:
     return json.loads(archive.read(name))
 
 
+@streamed
 def test_an_export_has_everything_of_a_person_and_nothing_of_others(
     signed_in: Client, ada: User, bob: User
 ) -> None:
@@ -88,6 +97,7 @@ def test_an_export_has_everything_of_a_person_and_nothing_of_others(
     assert "login.succeeded" in {event["action"] for event in read(archive, "audit.json")}
 
 
+@streamed
 def test_conversations_are_there_for_reading(signed_in: Client, ada: User) -> None:
     conversations.answered(ada, "../How far?\nSay it in miles.")
     archive = exported(signed_in)
@@ -100,11 +110,13 @@ def test_conversations_are_there_for_reading(signed_in: Client, ada: User) -> No
     assert text.count("- [1] Lighthouses of Scotland, p. 2: “The lamp") == 1
 
 
+@streamed
 def test_an_export_of_nothing_is_well_formed(signed_in: Client) -> None:
     archive = exported(signed_in)
     assert read(archive, "conversations.json") == read(archive, "uploads.json") == []
 
 
+@streamed
 def test_what_one_may_no_longer_see_is_not_exported(signed_in: Client, ada: User) -> None:
     conversations.answered(ada)
     Document.objects.update(uploaded_by=ada)
@@ -116,6 +128,7 @@ def test_what_one_may_no_longer_see_is_not_exported(signed_in: Client, ada: User
     assert "22 miles" in everything
 
 
+@streamed
 def test_who_read_a_conversation_is_told_but_not_by_name(
     signed_in: Client, ada: User, bob: User
 ) -> None:
@@ -130,13 +143,14 @@ def test_who_read_a_conversation_is_told_but_not_by_name(
 def test_memory_does_not_grow_with_the_number_of_conversations(
     signed_in: Client, ada: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One conversation's messages are read after those before were sent."""
+    """Conversations are read a page at a time, after those before were sent."""
     version = conversations.document()
     for number in range(3):
         conversations.answered(ada, f"{number}?", version=version)
     from chat import evidence  # noqa: PLC0415
     from chat.accounts import exporting  # noqa: PLC0415
 
+    monkeypatch.setattr(exporting, "PAGE", 1)
     read_so_far: list[Any] = []
     messages = evidence.messages
     monkeypatch.setattr(
@@ -148,6 +162,7 @@ def test_memory_does_not_grow_with_the_number_of_conversations(
     assert set(counts) >= {0, 1, 2, 3, 4, 5, 6}
 
 
+@streamed
 def test_exporting_is_recorded(signed_in: Client, ada: User) -> None:
     exported(signed_in)
     assert AuditEvent.objects.get(action="own_data.exported").actor_id == ada.pk
@@ -167,6 +182,7 @@ def test_all_conversations_go_at_once(signed_in: Client, ada: User, bob: User) -
     assert event.details == {"count": 3}
 
 
+@streamed
 def test_what_is_being_answered_is_stopped(ada: User) -> None:
     conversations.answered(ada, state=RunState.RUNNING)
     erasing.stop_runs(ada)
@@ -201,6 +217,13 @@ def test_the_audit_log_keeps_what_was_done_under_a_pseudonym(signed_in: Client, 
     assert "'ada'" not in str(list(AuditEvent.objects.values()))
     names = set(AuditEvent.objects.filter(actor_id=key).values_list("actor_name", "address"))
     assert names == {(f"deleted user {key}", None)}
+
+
+async def test_sockets_of_who_is_deleted_close(user: User, visit: Any) -> None:
+    page = await visit(user)
+    await page.connect()
+    await in_thread(user.delete)
+    assert (await page.receive_output(10))["code"] in (4401, 4403)
 
 
 def test_deleting_somebody_in_admin_does_the_same(ada: User, client: Client) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from django.contrib.auth.models import Group, Permission, User
 from django.test import Client
+from django.urls import reverse
 
 from retrieval.audit.models import AuditEvent
 from tests.conversations import person
@@ -38,6 +39,13 @@ def test_a_failed_sign_in_names_whom_it_was_tried_for(client: Client, ada: User)
     assert not client.login(username="ada", password="wrong")
     event = only("login.failed")
     assert (event.target_id, event.details) == (str(ada.pk), {"known": True})
+
+
+def test_who_signs_in_by_an_address_is_known_too(client: Client, ada: User) -> None:
+    User.objects.filter(pk=ada.pk).update(email="ada@example.org")
+    client.post(reverse("login"), {"login": "Ada@example.org", "password": "wrong"})
+    failed = AuditEvent.objects.filter(action="login.failed")
+    assert {event.target_id for event in failed} == {str(ada.pk)}
 
 
 def test_a_name_that_nobody_has_is_not_kept(client: Client) -> None:
