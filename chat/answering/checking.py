@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from django.conf import settings
 
@@ -24,6 +24,13 @@ AT_MOST_SECONDS = 60.0
 Later = Callable[[Coroutine[Any, Any, judging.Judged | None]], None]
 
 
+class Asked(NamedTuple):
+    """What of a question matters here: its language, and the model that is to answer."""
+
+    language: str = ""
+    model: str | None = None
+
+
 class Checking:
     """The checking of one answer: `async with` it while the answer is streamed.
 
@@ -31,11 +38,11 @@ class Checking:
     without it that is dropped.
     """
 
-    def __init__(self, cited: CitedAnswer, model: str | None, later: Later | None) -> None:
+    def __init__(self, cited: CitedAnswer, asked: Asked, later: Later | None) -> None:
         self._cited = cited
-        self._model = model
+        self._model = asked.model
         self._later = later
-        self._grounder = Grounder(cited) if settings.GROUNDING else None
+        self._grounder = Grounder(cited, asked.language) if settings.GROUNDING else None
         self._work: asyncio.Task[Grounding] | None = None
         self._in_time = False
 

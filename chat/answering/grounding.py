@@ -71,10 +71,14 @@ class Pair(NamedTuple):
 
 
 class Grounder:
-    """Checks what an answer cites, sentence by sentence, while it is being written."""
+    """Checks what an answer cites, sentence by sentence, while it is being written.
 
-    def __init__(self, cited: CitedAnswer) -> None:
+    `language` is what the answer is in where its words do not tell: the question's.
+    """
+
+    def __init__(self, cited: CitedAnswer, language: str = "") -> None:
         self._cited = cited
+        self._language = language
         self._evidence = {passage.index: Evidence(passage) for passage in cited.passages}
         self._verdicts: dict[Pair, Verdict] = {}
         self._early: asyncio.Task[None] | None = None
@@ -110,10 +114,9 @@ class Grounder:
         if self._early is not None:
             self._early.cancel()
 
-    @staticmethod
-    def _state(text: str, citations: Sequence[CitationData]) -> tuple[Claims, str]:
+    def _state(self, text: str, citations: Sequence[CitationData]) -> tuple[Claims, str]:
         """Return what an answer states, and its language."""
-        language = languages.guess(words(text))
+        language = languages.guess(words(text)) or self._language
         return claims_of(text, citations, lambda part: sentences.split(part, language)), language
 
     async def _check(self, claims: Claims, language: str) -> None:

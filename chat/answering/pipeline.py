@@ -9,7 +9,7 @@ from itertools import chain
 from django.utils.translation import gettext, ngettext
 
 from chat.answering import prefetch, retries, without_sources
-from chat.answering.checking import Checking, Later
+from chat.answering.checking import Asked, Checking, Later
 from chat.answering.citations import CitedAnswer
 from chat.answering.endings import done, refuse, spent
 from chat.answering.finding import Finding, find, source_of
@@ -95,7 +95,7 @@ async def generate(
     last = Delta()
     opening = Opening()
     async with (
-        Checking(cited, question.model, later) as checking,
+        Checking(cited, Asked(finding.query.language, question.model), later) as checking,
         aclosing(retries.stream(request)) as pieces,
     ):
         async for delta in pieces:

@@ -13,6 +13,7 @@ from functools import cached_property
 from chat.answering.agreement import Facts, facts, is_denied, missing_names, missing_numbers
 from chat.frames import Support
 from retrieval.backends.base import Passage, Sentence
+from retrieval.text import language as languages
 from retrieval.text import sentences
 from retrieval.text.terms import units
 
@@ -47,6 +48,11 @@ class Statement:
         return facts(_marks.sub("", self.text), self.language)
 
     @cached_property
+    def script(self) -> str:
+        """The script it is written in."""
+        return languages.script(self.text)
+
+    @cached_property
     def said(self) -> frozenset[str]:
         """Its terms without those of its numbers."""
         numbers = frozenset(unit for each in self.facts.numbers for unit in units(each.text))
@@ -64,6 +70,11 @@ class Evidence:
         """Its sentences; its text as one if it has none."""
         text = self.passage.text
         return self.passage.sentences or (Sentence(text, 0, len(text), frozenset()),)
+
+    @cached_property
+    def script(self) -> str:
+        """The script it is written in."""
+        return languages.script(self.passage.text)
 
     @cached_property
     def facts(self) -> list[Facts]:
@@ -124,11 +135,14 @@ class Comparison:
     words: Sequence[float] = field(default=(), repr=False)
     """The share of the statement's terms that each sentence has with what is around it."""
 
-    @property
+    @cached_property
     def across(self) -> bool:
-        """Whether they are in different languages."""
+        """Whether they are in different languages, as far as is known, or in different scripts."""
         ours, theirs = self.statement.language, self.evidence.passage.language
-        return bool(ours and theirs and ours != theirs)
+        return bool(ours and theirs and ours != theirs) or self.evidence.script not in (
+            self.statement.script,
+            "",
+        )
 
     @property
     def is_plain(self) -> bool:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 from functools import cache
+from itertools import islice
 from pathlib import Path
 
 import Stemmer
 
 from retrieval.text.folding import fold
+
+# Enough to tell the script of a text.
+SCRIPT_LETTERS = 100
 
 # Snowball's algorithms by ISO 639-1 code; a language that is not here is searched unstemmed.
 STEMMERS = {
@@ -78,6 +83,14 @@ def guess(words: Iterable[str]) -> str:
     counts = Counter({code: len(distinct & stop_words(code)) for code in _with_stop_words()})
     (best, most), (_, second) = counts.most_common(2)
     return best if most > second else ""
+
+
+def script(text: str) -> str:
+    """Return the script of most letters at the beginning of a text: LATIN, ARABIC, CJK …, or ""."""
+    letters = islice(filter(str.isalpha, text), SCRIPT_LETTERS)
+    counts = Counter(unicodedata.name(letter, "").partition(" ")[0] for letter in letters)
+    name = max(counts, key=counts.__getitem__, default="")
+    return "CJK" if name in ("HIRAGANA", "KATAKANA") else name
 
 
 @cache

@@ -98,6 +98,10 @@ def test_in_another_language_meaning_and_numbers_count() -> None:
     assert verdict("Der Turm wurde 1913 gebaut.", language="de", alike=0.8).why == ("numbers",)
 
 
+def test_another_script_is_another_language_even_if_that_is_not_known() -> None:
+    assert verdict("这座塔建于1931年。", language="", alike=0.8).support == "supported"
+
+
 def test_a_sentence_that_is_quoted_is_supported_whatever_it_is_set_in() -> None:
     statement = Statement("“Anna Berg *built* it in 1931\\.”", "en")
     found = quoted(statement, evidence())

@@ -59,3 +59,14 @@ def test_a_passage_does_not_grow_for_ever() -> None:
     """What is left over of a long run is a passage of its own."""
     hits = [make_chunk(VERSION, n, 2 * n, f"{n} ") for n in range(LONGEST + 2)]
     assert [len(hit.parts) for hit in merge(hits)] == [LONGEST, 2]
+
+
+def test_a_passage_knows_where_a_part_of_its_text_stands_in_the_document() -> None:
+    (merged,) = merge([chunk(1, 0, 12), chunk(2, 13, 43)])
+    start = merged.text.index("here.")
+    end = merged.text.index(" comes")
+    found = merged.place_of(start, end)
+    assert found is not None
+    assert TEXT[slice(*found)] == "here. Two"
+    assert chunk(2, 13, 28).place_of(0, 3) == (13, 16)
+    assert make_hit("Elsewhere.").place_of(0, 3) is None
