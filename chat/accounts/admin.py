@@ -69,7 +69,7 @@ class ApiTokenAdmin(OwnersAdmin):
     )  # fmt: skip
     actions = ("revoke",)
 
-    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Tokens are revoked and not deleted, but with their owner."""
         return False
 

@@ -97,3 +97,20 @@ def test_deleting_a_session_signs_it_out(admin_client: Client, ada: User) -> Non
 )  # fmt: skip
 def test_every_list_shows(admin_client: Client, model: str) -> None:
     text_of(admin_client, reverse(f"admin:{model}_changelist"))
+
+
+def test_only_superusers_take_a_superusers_second_factor_away(
+    client: Client, admin_user: User, ada: User
+) -> None:
+    for owner in (admin_user, ada):
+        TOTP.activate(owner, generate_totp_secret())
+    helping = User.objects.create_user("leo", is_staff=True)
+    codenames = ["view_authenticator", "delete_authenticator"]
+    helping.user_permissions.set(Permission.objects.filter(codename__in=codenames))
+    client.force_login(helping)
+    changelist = reverse("admin:mfa_authenticator_changelist")
+    for stored in Authenticator.objects.all():
+        client.post(reverse("admin:mfa_authenticator_delete", args=[stored.pk]), {"post": "yes"})
+        selected = {"action": "delete_selected", "_selected_action": [stored.pk], "post": "yes"}
+        client.post(changelist, selected)
+    assert Authenticator.objects.get().user == admin_user
