@@ -49,7 +49,6 @@ class LimitAdmin(LimitModelAdmin):
 
     form = LimitForm
     list_display = ("__str__", "scope", *(_column(quantity) for quantity in QUANTITIES))
-    list_filter = ("scope",)
     autocomplete_fields = ("user", "group")
     list_select_related = ("user", "group")
     search_fields = ("user__username", "group__name")

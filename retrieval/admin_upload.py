@@ -186,6 +186,6 @@ def _page(request: HttpRequest, model_admin: ModelAdmin[Any], form: UploadForm) 
         "rows": [_cells(request, version) for version in versions],
         "active": active,
         "no_worker": active and no_worker(),
-        "limits": upload_limits.described(),
+        "limits": upload_limits.described(request.user),
     }
     return TemplateResponse(request, "admin/retrieval/document/upload.html", context)

@@ -11,10 +11,12 @@ from django.template.defaultfilters import filesizeformat
 
 from retrieval.ingestion.file_kinds import is_allowed
 from retrieval.ingestion.uploads import UploadError, not_allowed, too_large
+from retrieval.limits.uploads import measure
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from django.contrib.auth.models import AnonymousUser, User
     from django.http import HttpRequest
 
 
@@ -79,8 +81,11 @@ def request_too_large() -> RequestTooLargeError:
     )
 
 
-def described() -> dict[str, Any]:
-    """Return the limits for a page: as numbers, and in a sentence for people."""
+def described(user: User | AnonymousUser) -> dict[str, Any]:
+    """Return the limits for a page: as numbers, and in sentences for people.
+
+    `own` is what `user` used of what they may upload, "" where that is unlimited.
+    """
     kinds = list(settings.UPLOAD_TYPES)
     file, request = _size(settings.UPLOAD_MAX_BYTES), _size(settings.UPLOAD_MAX_REQUEST_BYTES)
     most = f"At most {settings.UPLOAD_MAX_FILES:,} files at once, of {file} each"
@@ -94,7 +99,18 @@ def described() -> dict[str, Any]:
         "text": f"{text}; only {', '.join(kind.upper() for kind in kinds)}."
         if kinds
         else f"{text}.",
+        "own": _own(user),
     }
+
+
+def _own(user: User | AnonymousUser) -> str:
+    today, stored = measure(user)
+    said = []
+    if today.is_limited:
+        said.append(f"Uploaded today: {today.words} files.")
+    if stored.is_limited:
+        said.append(f"Your files take {stored.words}.")
+    return " ".join(said)
 
 
 def _size(count: int) -> str:

@@ -13,7 +13,7 @@ from retrieval.limits.models import StoredFile
 from retrieval.limits.quantities import STORAGE, UPLOADS
 
 if TYPE_CHECKING:
-    from django.contrib.auth.models import User
+    from django.contrib.auth.models import AnonymousUser, User
 
     from retrieval.models import DocumentVersion
 
@@ -26,7 +26,7 @@ class QuotaError(Exception):
     """Somebody has uploaded as much as they may; the text is for them."""
 
 
-def measure(user: User) -> tuple[Meter, Meter]:
+def measure(user: User | AnonymousUser) -> tuple[Meter, Meter]:
     """Return what was uploaded today, and what all files take, of what may be.
 
     What is unlimited is not counted.

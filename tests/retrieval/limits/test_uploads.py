@@ -18,6 +18,7 @@ from retrieval.ingestion import fetched
 from retrieval.ingestion.downloading import Download
 from retrieval.ingestion.errors import FetchError
 from retrieval.ingestion.fetching import add_url
+from retrieval.ingestion.upload_limits import described
 from retrieval.ingestion.uploads import Upload, UploadError, add_document
 from retrieval.limits.models import Limit, StoredFile
 from retrieval.models import Collection, Document, DocumentVersion
@@ -141,6 +142,14 @@ def test_the_command_counts_files_as_those_of_a_person(
     assert Document.objects.get().uploaded_by == ada
     with pytest.raises(CommandError, match="There is no user eve"):
         call_command("ingest", str(tmp_path), user="eve")
+
+
+def test_the_page_says_what_is_left(ada: User, library: Collection) -> None:
+    assert described(ada)["own"] == ""
+    Limit.objects.create(user=ada, uploads_a_day=5, storage_bytes=2**20)
+    upload(library, ada, "a.txt", 512)
+    own = "Uploaded today: 1 of 5 files. Your files take 512 bytes of 1.0 MB."
+    assert described(ada)["own"] == own
 
 
 @pytest.mark.django_db(transaction=True)
