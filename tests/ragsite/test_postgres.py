@@ -70,6 +70,19 @@ def test_the_last_process_to_let_go_stops_the_server(state: Path) -> None:
     running.wait(timeout=10)
 
 
+def test_the_log_of_the_server_holds_no_statement_and_no_row(state: Path) -> None:
+    postgres.use(state)
+    with connect(state) as session:
+        session.execute("CREATE TEMPORARY TABLE said (text text CHECK (text <> 'quokka'))")
+        for statement in ("INSERT INTO said VALUES ('quokka')", "SELECT 'quokka'::int"):
+            with pytest.raises(psycopg.Error), session.transaction():
+                session.execute(statement)
+    postgres.release(state)
+    log = (state / "postgres" / "data" / "server.log").read_text()
+    assert "database system is ready" in log
+    assert "quokka" not in log
+
+
 def test_a_user_that_is_killed_does_not_keep_the_server_running(state: Path) -> None:
     postgres.use(state)
     running = server(state)
