@@ -14,11 +14,9 @@ from pytest_django import Settings
 
 from chat.models import Run
 from retrieval.models import Chunk
-from tests.chat.test_consumers import QUESTION, frames_until, visit
 from tests.provider import Answer, Provider
 from tests.servers import free_port
-
-__all__ = ["visit"]
+from tests.sockets import QUESTION, frames_until
 
 
 @pytest.fixture

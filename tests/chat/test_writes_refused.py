@@ -21,10 +21,8 @@ from chat.frames import Ask, Done, Frame, Token
 from chat.models import ACTIVE, Conversation, Message, Role, Run, RunFrame, RunState
 from retrieval.database import in_thread
 from retrieval.models import Chunk
-from tests.chat.test_consumers import QUESTION, frames_until, visit
 from tests.fakes import ScriptedGenerator
-
-__all__ = ["visit"]
+from tests.sockets import QUESTION, frames_until
 
 TABLES = ("run", "runframe", "message", "citation", "candidate", "conversation")
 # What a full disk and a read-only server say, said by a trigger.
