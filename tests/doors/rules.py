@@ -44,7 +44,9 @@ PAGES: dict[str, Allowed] = {
     "chat:message": MINE,
     "chat:sources": MINE,
     "chat:source": MINE,
+    "chat:source_text": MINE,
     "chat:citation": MINE,
+    "chat:citation_text": MINE,
     "documents:file": MINE | MANAGERS,
     "admin:index": STAFF,
     "admin:login": STAFF,  # leads everybody else to the one place for signing in
@@ -136,21 +138,21 @@ def model(
 MODELS: dict[str, dict[str, Allowed]] = {
     "auth_user": model(*[ADMINISTRATORS] * 4),
     "auth_group": model(*[ADMINISTRATORS] * 4),
-    "account_emailaddress": model(*[ROOT] * 4),
+    "account_emailaddress": model(ADMINISTRATORS, ROOT, ADMINISTRATORS, ROOT),
     "accounts_apitoken": model(ADMINISTRATORS, NOBODY, ADMINISTRATORS, NOBODY),
     "audit_auditevent": model(ADMINISTRATORS, NOBODY, ADMINISTRATORS, NOBODY),
     "chat_assistant": model(*[ADMINISTRATORS] * 4),
     "chat_conversation": model(REVIEWERS, NOBODY, REVIEWERS, NOBODY),
     "limits_limit": model(*[ADMINISTRATORS] * 4),
-    "mfa_authenticator": model(ROOT, NOBODY, ROOT, ROOT),
+    "mfa_authenticator": model(ADMINISTRATORS, NOBODY, ADMINISTRATORS, ADMINISTRATORS),
     "procrastinate_procrastinatejob": model(ADMINISTRATORS, NOBODY, ADMINISTRATORS, NOBODY),
     "retrieval_chunk": model(ANY_MANAGER, NOBODY, MANAGERS, NOBODY),
     # Adding leads to the upload page, which says itself who may see it.
     "retrieval_document": model(ANY_MANAGER, STAFF, MANAGERS, MANAGERS),
     "retrieval_collection": model(ANY_MANAGER, ADMINISTRATORS, MANAGERS, ADMINISTRATORS),
     "retrieval_embeddingspace": model(ADMINISTRATORS, NOBODY, ADMINISTRATORS, NOBODY),
-    "socialaccount_socialaccount": model(ROOT, NOBODY, ROOT, ROOT),
-    "usersessions_usersession": model(ROOT, NOBODY, ROOT, ROOT),
+    "socialaccount_socialaccount": model(ADMINISTRATORS, NOBODY, ADMINISTRATORS, ADMINISTRATORS),
+    "usersessions_usersession": model(ADMINISTRATORS, NOBODY, ADMINISTRATORS, ADMINISTRATORS),
 }
 
 # What doors outside of the admin lead to by a key.
