@@ -15,7 +15,7 @@ import random
 import statistics
 import time
 from collections import defaultdict
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from chat.answering.citations import CitedAnswer
 
 LANGUAGES = ("de", "es", "zh", "ar")
-SENTENCES = 20
+SENTENCES, PASSAGES = 20, 5
 ANSWERS = 30
 # As fast as models write; a sentence has about so many tokens.
 TOKENS_A_SECOND = 200
@@ -41,6 +41,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sets", type=Path, default=windows.DEFAULT_SETS, help="the judged sets")
     parser.add_argument("--sample", type=int, default=300, help="statements of each other set")
+    parser.add_argument("--kinds", default="", help="only kinds that begin so")
     parser.add_argument("--half", type=int, choices=(0, 1), help="only this half of the questions")
     parser.add_argument("--only", choices=("cases", "times"), help="measure nothing else")
     parser.add_argument("--json", type=Path, help="write all that was measured there")
@@ -48,7 +49,9 @@ def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "ragsite.settings")
     django.setup()
     cases = [
-        case for case in cases_of(options.sets, options.sample) if options.half in (None, case.half)
+        case
+        for case in cases_of(options.sets, options.sample)
+        if options.half in (None, case.half) and case.kind.startswith(options.kinds)
     ]
     results = asyncio.run(measure(cases, options.only))
     if options.json:
@@ -63,6 +66,7 @@ def cases_of(sets: Path, sample: int) -> list[Case]:
         grounding_cases.falsified(english),
         grounding_cases.questions(english, "en"),
         grounding_cases.hotpot(sets / "hotpotqa-100"),
+        *(grounding_cases.altered(sets / f"xquad-{code}", code) for code in ("en", *LANGUAGES)),
         *(grounding_cases.questions(sets / f"xquad-{code}", code) for code in LANGUAGES),
         *(
             grounding_cases.translations(sets / f"xquad-{code}", code, english)
@@ -90,11 +94,12 @@ async def measure(cases: Sequence[Case], only: str | None) -> dict[str, Any]:
             for (kind, truth), found in sorted(verdicts.items())
         ]
         table(results["cases"])
-        summary = results["altered numbers"] = altered_numbers(verdicts)
-        print(
-            f"\nAltered numbers: {summary['found']:.3f} found of {summary['altered']},"
-            f" {summary['false_alarms']:.3f} false alarms of {summary['right']}.\n"
-        )
+        if summary := altered_numbers(verdicts):
+            results["altered numbers"] = summary
+            print(
+                f"\nAltered numbers: {summary['found']:.3f} found of {summary['altered']},"
+                f" {summary['false_alarms']:.3f} false alarms of {summary['right']}.\n"
+            )
     if only != "cases":
         results["times"] = [await times_of(cases, live=live) for live in (True, False)]
         table(results["times"])
@@ -106,6 +111,8 @@ def altered_numbers(verdicts: dict[tuple[str, str], list[str]]) -> dict[str, flo
     kinds = ("question and answer", "quotation")
     altered = [verdict for kind in kinds for verdict in verdicts[kind, "altered"]]
     right = [verdict for kind in kinds for verdict in verdicts[kind, "right"]]
+    if not altered or not right:
+        return {}
     return {
         "altered": len(altered),
         "found": round(sum(each != "supported" for each in altered) / len(altered), 3),
@@ -156,12 +163,16 @@ async def times_of(cases: Sequence[Case], *, live: bool) -> dict[str, Any]:
     """
     from chat.answering import meaning  # noqa: PLC0415
 
-    english = [each for each in cases if each.kind == "en" and each.truth == "right"]
+    by_passage: dict[str, list[Case]] = defaultdict(list)
+    for case in cases:
+        if case.kind == "en" and case.truth == "right":
+            by_passage[case.passage].append(case)
+    full = [found for found in by_passage.values() if len(found) >= SENTENCES // PASSAGES]
     taken = []
     for number in range(ANSWERS):
         meaning._vectors.clear()  # nothing is known of other answers
-        chosen = random.Random(number).sample(english, min(len(english), SENTENCES))
-        taken.append(await time_of(chosen, live=live))
+        chosen = random.Random(number).sample(full, PASSAGES)
+        taken.append(await time_of([each[: SENTENCES // PASSAGES] for each in chosen], live=live))
     ranked = sorted(taken)
     return {
         "answer": f"at {TOKENS_A_SECOND} tokens a second" if live else "all at once",
@@ -172,29 +183,24 @@ async def times_of(cases: Sequence[Case], *, live: bool) -> dict[str, Any]:
     }
 
 
-async def time_of(cases: Sequence[Case], *, live: bool) -> float:
+async def time_of(passages: Sequence[Sequence[Case]], *, live: bool) -> float:
     """Return the seconds from an answer's last token until it is checked."""
     from chat.answering.grounding import Grounder  # noqa: PLC0415
     from chat.frames import Citation  # noqa: PLC0415
 
-    cited = answer_from(cases)
+    cited = answer_from([cases[0] for cases in passages])
     grounder = Grounder(cited)
-    async for text in written(cases, live=live):
-        for frame in cited.feed(text):
-            if isinstance(frame, Citation):
-                grounder.look()
+    for number, cases in enumerate(passages, 1):
+        for case in cases:
+            if live:
+                await asyncio.sleep(TOKENS / TOKENS_A_SECOND)
+            for frame in cited.feed(f"{case.claim.rstrip('.')} [{number}]. "):
+                if isinstance(frame, Citation):
+                    grounder.look()
     list(cited.finish())
     begun = time.perf_counter()
     await grounder.finish()
     return time.perf_counter() - begun
-
-
-async def written(cases: Sequence[Case], *, live: bool) -> AsyncIterator[str]:
-    """Yield an answer sentence by sentence."""
-    for number, case in enumerate(cases, 1):
-        if live:
-            await asyncio.sleep(TOKENS / TOKENS_A_SECOND)
-        yield f"{case.claim.rstrip('.')} [{number}]. "
 
 
 def table(rows: Sequence[dict[str, Any]]) -> None:

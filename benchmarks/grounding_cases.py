@@ -89,6 +89,24 @@ def counterfactual(folder: Path) -> Iterator[Case]:
                     yield Case("quotation", "altered", swapped, text, title, "en", half)
 
 
+def altered(folder: Path, language: str) -> Iterator[Case]:
+    """Yield statements with a number in the answer, with their passage as it is and altered."""
+    corpus, queries = records(folder, "corpus"), records(folder, "queries")
+    for id_, record in records(folder, "answers").items():
+        number = re.search(r"\d+", record["answers"][0])
+        if not number:
+            continue
+        first = str((int(number[0][0]) + 3) % 9 + 1)
+        document = corpus[record["doc"]]
+        text, title = document["text"], document["title"].replace("_", " ")
+        changed = re.sub(rf"(?<!\d){number[0]}(?!\d)", first + number[0][1:], text)
+        claim = statement(queries[id_]["text"], record["answers"][0])
+        kind = f"number in {language}"
+        yield Case(kind, "right", claim, text, title, language, half_of(id_))
+        if changed != text:
+            yield Case(kind, "altered", claim, changed, title, language, half_of(id_))
+
+
 NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-zäöü]{3,}\b(?! [A-Z])")
 VERB = re.compile(r"\b(?:is|are|was|were|has been|had been|can|could|will|would|may|must)\b")
 

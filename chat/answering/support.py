@@ -26,7 +26,7 @@ SUPPORTED_ACROSS, PARTLY_ACROSS = 0.45, 0.3
 RESTATES = 0.85
 MOST = 0.5
 # And from this on nobody needs to look at its meaning.
-PLAIN = 0.8
+PLAIN = 0.7
 _marks = re.compile(r"\\(?=[^\w\s])|[*_`]")
 
 
