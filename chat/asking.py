@@ -28,15 +28,19 @@ if TYPE_CHECKING:
     from django.db.models import QuerySet
 
 # The conversation if it is the person's, and of the assistants they may use the one that is named,
-# or else the conversation's own, or else the preferred one: one row, whatever there is.
+# or else the conversation's own, or else the preferred one: one row, whatever there is. One whose
+# collections were all deleted since searches nothing, not everything.
 ASSISTANT = """
 SELECT conversation.id, conversation.assistant_id, EXISTS (SELECT FROM chat_assistant),
-  assistant.id, (
-    SELECT version.id FROM chat_assistantversion AS version
-    WHERE version.assistant_id = assistant.id ORDER BY number DESC LIMIT 1
-  ), instructions, search_settings, model, generation, allowed_models, rewrites,
-  answers_without_sources,
-  ARRAY(SELECT collection_id FROM chat_assistant_collections WHERE assistant_id = assistant.id)
+  assistant.id, version.id, instructions, search_settings, model, generation, allowed_models,
+  rewrites, answers_without_sources,
+  COALESCE(
+    NULLIF(
+      ARRAY(SELECT collection_id FROM chat_assistant_collections WHERE assistant_id = assistant.id),
+      '{{}}'
+    ),
+    ARRAY(SELECT jsonb_array_elements_text(version.configuration -> 'collections')::uuid)
+  )
 FROM (SELECT) AS asked
 LEFT JOIN chat_conversation AS conversation ON conversation.id = %s AND conversation.user_id = %s
 LEFT JOIN LATERAL (
@@ -47,6 +51,10 @@ LEFT JOIN LATERAL (
     ELSE true END
   ORDER BY is_default DESC, name LIMIT 1
 ) AS assistant ON true
+LEFT JOIN LATERAL (
+  SELECT id, configuration FROM chat_assistantversion
+  WHERE assistant_id = assistant.id ORDER BY number DESC LIMIT 1
+) AS version ON true
 """
 
 

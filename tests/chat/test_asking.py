@@ -94,6 +94,25 @@ async def test_what_is_asked_is_what_the_assistant_is_made_of(user: User) -> Non
     assert question.scope.collections == (towers.pk,)
 
 
+async def test_an_assistant_whose_collections_were_all_deleted_searches_nothing(
+    user: User,
+) -> None:
+    """Not everything, as one does for which none was ever chosen."""
+    only = await Collection.objects.acreate(name="Archive")
+    await Collection.objects.acreate(name="Other")
+    made = await assistant()
+    await made.collections.aadd(only)
+    await sync_to_async(made.record_version)()
+    await only.adelete()
+    asked = await ask(user, assistant=made.name)
+    scope = asked.question.scope
+    assert scope.collections
+    documents = await fetch(
+        "SELECT FROM retrieval_collection WHERE id = ANY(%s)", [[*scope.collections]]
+    )
+    assert not documents
+
+
 async def test_who_may_not_use_an_assistant_is_not_told_that_it_is_there(user: User) -> None:
     await assistant(visibility=Audience.RESTRICTED)
     await assistant("Open")
