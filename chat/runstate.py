@@ -180,7 +180,9 @@ def snapshot(run: Run) -> list[Frame]:
             title=citation.title,
             page=citation.page,
             quote=citation.quote,
+            place=citation.place,
             span=(citation.span_start, citation.span_end),
+            support=citation.support or None,  # type: ignore[arg-type]
         )
         for citation in message.citations.select_related("version").defer("version__text")
     ]

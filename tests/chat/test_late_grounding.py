@@ -14,8 +14,8 @@ from prometheus_client import REGISTRY
 from pytest_django import Settings
 
 from chat import active, late_grounding, runs
-from chat.frames import Ask, Done, Frame, Grounding
-from chat.models import Citation, Message, Run, RunState
+from chat.frames import Ask, Done, Frame, Grounding, Snapshot
+from chat.models import Citation, Message, Run, RunFrame, RunState
 from chat.runlog import RunLog
 from chat.templatetags.conversations import citation_data
 from retrieval.models import Chunk
@@ -105,6 +105,21 @@ async def test_the_page_has_the_support_and_the_place_of_each_citation(
     message = await Message.objects.prefetch_related("citations").aget(role="assistant")
     (shown,) = citation_data(message)
     assert (shown["support"], shown["place"]) == ("supported", (0, len(QUOTE)))
+
+
+async def test_a_snapshot_has_them_too(
+    user: User, tower: Chunk, generator: ScriptedGenerator
+) -> None:
+    generator.script = ["The tower of Lund is 96 metres high [1]."]
+    run = (await answered(user))[0].run
+    await RunFrame.objects.all().adelete()
+    assert run
+    (snapshot, _) = [frame async for frame in runs.follow(user, run)]
+    assert isinstance(snapshot, Snapshot)
+    assert (snapshot.citations[0].support, snapshot.citations[0].place) == (
+        "supported",
+        (0, len(QUOTE)),
+    )
 
 
 async def test_a_process_that_ends_drops_what_takes_too_long() -> None:
