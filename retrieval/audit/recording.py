@@ -129,7 +129,7 @@ def _via(origin: Origin | None) -> str:
     if origin is None:
         return ""
     if isinstance(origin, HttpRequest):
-        token = getattr(origin, "api_token", None)
+        token = getattr(origin, "token", None)
     else:
-        token = origin.get("api_token")
+        token = origin.get("token")
     return "token" if token else "session"

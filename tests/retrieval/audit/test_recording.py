@@ -40,7 +40,7 @@ def test_an_event_names_who_did_what_to_what_and_from_where() -> None:
 
 def test_without_an_actor_it_is_who_sent_the_request_that_is_answered() -> None:
     ada = person("ada")
-    with answering(request(user=ada, api_token="t")):
+    with answering(request(user=ada, token="t")):
         event = record(None, "file.downloaded")
     assert (event.actor_id, event.address, event.via) == (ada.pk, "192.0.2.7", "token")
     assert record(None, "file.downloaded").actor_id is None
