@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
-from django.db.models import Count, OuterRef, Prefetch, Subquery
+from django.db.models import Count, Exists, OuterRef, Prefetch, Subquery
 from django.http import Http404
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
 
 from chat import evidence, reviewing
-from chat.models import Citation, Conversation, Run, RunState
+from chat.models import Citation, Conversation, Feedback, Reason, Run, RunState
 from chat.redaction import redact_evidence
 from retrieval.audit.recording import Target, record
 
@@ -17,11 +19,41 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser, User
     from django.db.models import QuerySet
     from django.http import HttpRequest, HttpResponse
+    from django.utils.functional import _StrPromise as StrPromise
 
     # Generic for type checkers only.
     ConversationModelAdmin = admin.ModelAdmin[Conversation]
 else:
     ConversationModelAdmin = admin.ModelAdmin
+
+
+class RatedFilter(admin.SimpleListFilter):
+    """Conversations by what people said of their answers."""
+
+    title = _("feedback")
+    parameter_name = "feedback"
+
+    def lookups(
+        self, request: HttpRequest, model_admin: admin.ModelAdmin[Any]
+    ) -> list[tuple[str, StrPromise]]:
+        """Offer the thumbs, the reasons against an answer, and none at all."""
+        thumbs = [("helpful", _("Helpful")), ("unhelpful", _("Not helpful"))]
+        return [*thumbs, *Reason.choices, ("none", _("None"))]
+
+    def queryset(
+        self, request: HttpRequest, queryset: QuerySet[Conversation]
+    ) -> QuerySet[Conversation]:
+        """Keep the conversations that have what was chosen."""
+        given = Feedback.objects.filter(message__conversation=OuterRef("pk"))
+        match self.value():
+            case None:
+                return queryset
+            case "none":
+                return queryset.filter(~Exists(given))
+            case "helpful" | "unhelpful" as thumb:
+                return queryset.filter(Exists(given.filter(helpful=thumb == "helpful")))
+            case reason:
+                return queryset.filter(Exists(given.filter(reason=reason)))
 
 
 class ConversationAdmin(ConversationModelAdmin):
@@ -30,8 +62,16 @@ class ConversationAdmin(ConversationModelAdmin):
     What is read here is recorded in the audit log: it is other people's.
     """
 
-    list_display = ("title", "user", "questions", "last_state", "created_at", "updated_at")
-    list_filter = ("runs__state", "updated_at", "assistant")
+    list_display = (
+        "title",
+        "user",
+        "questions",
+        "last_state",
+        "feedback",
+        "created_at",
+        "updated_at",
+    )
+    list_filter = (RatedFilter, "runs__state", "updated_at", "assistant")
     list_select_related = ("user",)
     search_fields = ("title", "user__username", "messages__text")
     ordering = ("-updated_at",)
@@ -43,6 +83,8 @@ class ConversationAdmin(ConversationModelAdmin):
         return reviewing.readable_by(request.user, super().get_queryset(request)).annotate(
             question_count=Count("runs", distinct=True),
             newest_state=Subquery(newest.values("state")[:1]),
+            helpful_count=_feedback_count(helpful=True),
+            unhelpful_count=_feedback_count(helpful=False),
         )
 
     @admin.display(description="Questions", ordering="question_count")
@@ -56,6 +98,19 @@ class ConversationAdmin(ConversationModelAdmin):
         """How the newest run ended."""
         state = getattr(conversation, "newest_state", None)
         return str(RunState(state).label) if state else None
+
+    @admin.display(description=_("Feedback"), ordering="unhelpful_count", empty_value="–")
+    def feedback(self, conversation: Conversation) -> str | None:
+        """How many answers helped, and how many did not."""
+        helpful = getattr(conversation, "helpful_count", None) or 0
+        unhelpful = getattr(conversation, "unhelpful_count", 0)
+        said = [
+            ngettext("%d helpful", "%d helpful", helpful) % helpful if helpful else "",
+            ngettext("%d not helpful", "%d not helpful", unhelpful) % unhelpful
+            if unhelpful
+            else "",
+        ]
+        return ", ".join(filter(None, said)) or None
 
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
@@ -107,6 +162,13 @@ class ConversationAdmin(ConversationModelAdmin):
         return False
 
 
+def _feedback_count(*, helpful: bool) -> Subquery:
+    """Return how often a conversation's answers helped, or did not, as SQL."""
+    given = Feedback.objects.filter(message__conversation=OuterRef("pk"), helpful=helpful)
+    counts = given.order_by().values("message__conversation").annotate(count=Count("pk"))
+    return Subquery(counts.values("count"))
+
+
 def runs_of(conversation: Conversation, user: User | AnonymousUser) -> list[Run]:
     """Return a conversation's runs, oldest first, with messages and evidence, in few queries.
 
@@ -119,6 +181,7 @@ def runs_of(conversation: Conversation, user: User | AnonymousUser) -> list[Run]
         conversation.runs.select_related("question", "answer", "assistant_version")
         .prefetch_related(
             Prefetch("answer__citations", citations),
+            Prefetch("answer__feedback", Feedback.objects.select_related("user")),
             Prefetch("candidates", evidence.candidates()),
         )
         .order_by("created_at")

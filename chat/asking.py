@@ -43,6 +43,7 @@ SELECT conversation.id, conversation.assistant_id, EXISTS (SELECT FROM chat_assi
   )
 FROM (SELECT) AS asked
 LEFT JOIN chat_conversation AS conversation ON conversation.id = %s AND conversation.user_id = %s
+  AND conversation.deleted_at IS NULL
 LEFT JOIN LATERAL (
   SELECT * FROM chat_assistant
   WHERE id IN ({usable}) AND CASE

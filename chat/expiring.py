@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from allauth.usersessions.models import UserSession
@@ -16,12 +17,24 @@ from retrieval.expiry import Kind, days
 if TYPE_CHECKING:
     from datetime import datetime
 
+# For so long a conversation that was deleted can be brought back.
+UNDO = timedelta(minutes=1)
+
 
 def _conversations(until: datetime) -> QuerySet[Any]:
     """Return conversations of people in which nothing was said since."""
     active = Run.objects.filter(conversation=OuterRef("pk"), state__in=ACTIVE)
     old = Conversation.objects.filter(~Exists(active), updated_at__lt=until)
     return old.exclude(user__in=Guest.objects.values("pk")).order_by("updated_at")
+
+
+def _deleted_conversations(until: datetime) -> QuerySet[Any]:
+    """Return conversations whose deletion cannot be undone any more."""
+    return Conversation.with_deleted.filter(deleted_at__lt=until).order_by("deleted_at")
+
+
+def _undone_until() -> datetime:
+    return timezone.now() - UNDO
 
 
 def _guests(until: datetime) -> QuerySet[Any]:
@@ -68,6 +81,7 @@ def _left_sessions(_: datetime) -> QuerySet[Any]:
 
 KINDS = (
     Kind("conversations", days("CONVERSATION_DAYS"), _conversations),
+    Kind("deleted conversations", _undone_until, _deleted_conversations),
     Kind("guests", days("GUEST_DAYS"), _guests),
     Kind("details of runs", days("RUN_DETAILS_DAYS"), _run_details, _remove_details),
     Kind("expired sessions", timezone.now, _sessions),

@@ -47,7 +47,8 @@ async def follow(user: User, run_id: UUID, after: int = 0) -> AsyncGenerator[Fra
     if active and active.run.user_id == user.pk:
         frames = _follow_here(active, after)
     else:
-        run = await in_thread(Run.objects.filter(id=run_id, user=user).first)
+        kept = Run.objects.filter(conversation__deleted_at=None)
+        run = await in_thread(kept.filter(id=run_id, user=user).first)
         if run is None:
             raise RunRefused("not_found", gettext("There is no such answer."))
         frames = _follow_stored(run, after)

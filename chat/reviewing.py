@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from django.conf import settings
 from django.db.models import Exists, OuterRef
 
-from chat.models import Candidate, Citation
+from chat.models import Candidate, Citation, Feedback
 from retrieval.models import Collection
 
 if TYPE_CHECKING:
@@ -30,10 +30,15 @@ def readable_by(
     """Keep the conversations that the policy lets somebody read who has the permission to.
 
     By `own_collections` they are those whose answers were given something to read, and nothing
-    of which it is not known that it lies in a collection this person may see.
+    of which it is not known that it lies in a collection this person may see; by `rated` those that
+    have feedback.
     """
     if not is_allowed():
         return conversations.none()
+    if settings.REVIEW_POLICY == "rated":
+        return conversations.filter(
+            Exists(Feedback.objects.filter(message__conversation=OuterRef("pk")))
+        )
     if settings.REVIEW_POLICY == "all" or user.has_perm(SEE_ALL):
         return conversations
     visible = Collection.objects.visible_to(user)

@@ -19,7 +19,7 @@ from django.db import DatabaseError
 from django.utils.translation import gettext
 from structlog.contextvars import bound_contextvars
 
-from chat import allowance, asking, late_grounding, runstate, spending, storing
+from chat import allowance, asking, late_grounding, runstate, spending, storing, titling
 from chat.active import OWNER, RUNS, ActiveRun, hold
 from chat.answering import finding, pipeline, prefetch, preparing
 from chat.failures import failure
@@ -150,6 +150,7 @@ async def _work(active: ActiveRun) -> None:
         logger.warning("Run %s: its end is shown before it could be saved", active.run.id)
     log.show_end()
     active.ended.set()
+    titling.title_later(active, state)
     try:
         await log.stored.wait()
     finally:
@@ -273,6 +274,7 @@ async def drain(seconds: float) -> None:
             each.cancel("drained")
         await asyncio.wait([each.work for each in RUNS.values()], timeout=limit - clock())
     await late_grounding.settle(max(0.0, limit - clock()))
+    await titling.drop()
 
 
 def is_draining() -> bool:

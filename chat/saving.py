@@ -9,6 +9,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 import orjson
 from django.conf import settings
@@ -17,6 +18,9 @@ from django.db import DatabaseError, DataError, IntegrityError
 from chat.frames import Citation, Grounding, SearchResults, Status, Token, WarningFrame
 from chat.runlog import Batch, RunLog
 from retrieval.database import Statement, execute
+
+if TYPE_CHECKING:
+    from chat.models import Run
 
 logger = logging.getLogger(__name__)
 
@@ -75,10 +79,16 @@ GROUNDED = """
 UPDATE chat_run SET grounding = new.verdict
 FROM json_to_recordset(%s) AS new (run uuid, verdict text) WHERE chat_run.id = new.run
 """
-# What checking an answer took is found out when it was charged for.
+# What checking an answer or naming its conversation took is known when it was charged for.
 CHECKED = """
 UPDATE limits_charge SET tokens = limits_charge.tokens + new.tokens
 FROM json_to_recordset(%s) AS new (run uuid, tokens bigint) WHERE limits_charge.run = new.run
+"""
+# A name that somebody gave stays.
+TITLED = """
+UPDATE chat_conversation SET title = new.title, titled_by = 'generator'
+FROM json_to_recordset(%s) AS new (conversation uuid, title text)
+WHERE chat_conversation.id = new.conversation AND chat_conversation.titled_by = 'question'
 """
 # A run whose lease ran out, while PostgreSQL was away say, was not interrupted after all.
 ENDINGS = """
@@ -172,6 +182,16 @@ async def save_grounding(log: RunLog, grounding: Grounding, tokens: int = 0) -> 
             SUPPORT: list(support(log, [grounding])),
             GROUNDED: list(grounded(log, [grounding])),
             CHECKED: [{"run": log.run, "tokens": tokens}] if tokens else [],
+        }
+    )
+
+
+async def save_title(run: Run, title: str, tokens: int) -> None:
+    """Write the title that the generator gave a run's conversation. Raises DatabaseError."""
+    await _execute(
+        {
+            TITLED: [{"conversation": run.conversation_id, "title": title}],
+            CHECKED: [{"run": run.id, "tokens": tokens}] if tokens else [],
         }
     )
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.db import IntegrityError
-from django.utils.text import Truncator
 from django.utils.translation import gettext
 from psycopg import errors
 from psycopg.types.json import Jsonb
@@ -17,6 +16,7 @@ from uuid_utils.compat import uuid7
 from chat import allowance, asking, runstate
 from chat.accounts import guests
 from chat.accounts.models import Guest
+from chat.answering import titles
 from chat.answering.question import Question
 from chat.asking import Asked
 from chat.frames import Ask, Status
@@ -24,12 +24,9 @@ from chat.models import ACTIVE, Run, RunState
 from chat.runstate import RunRefused
 from retrieval.database import Statement, execute, in_thread
 from retrieval.limits.meters import meters
-from retrieval.text.cleaning import label
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
-
-TITLE_CHARS = 80
 
 # The conversation, the question, the place for its answer, the run, its first frame and what is
 # charged for it, in one statement, unless something it is measured by is used up: then only that
@@ -148,7 +145,7 @@ async def insert(run: Run, asked: Asked, first: Status) -> None:
         **allowance.values(run.user, asked.conversation),
         "conversation": run.conversation_id,
         "assistant": asked.assistant,
-        "title": Truncator(label(text, len(text))).chars(TITLE_CHARS),
+        "title": titles.from_question(text),
         "question": run.question_id,
         "answer": run.answer_id,
         "text": text,

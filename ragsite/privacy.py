@@ -7,10 +7,10 @@ from django.core.exceptions import ImproperlyConfigured
 from ragsite.environment import env
 
 # Whose conversations reviewers read: of all, of those whose answers rest on collections they may
-# see themselves (own_collections), or of none.
+# see themselves (own_collections), of those that have feedback (rated), or of none.
 REVIEW_POLICY = env.str("REVIEW_POLICY", default="all")
-if REVIEW_POLICY not in {"all", "own_collections", "none"}:
-    raise ImproperlyConfigured("REVIEW_POLICY must be all, own_collections or none.")
+if REVIEW_POLICY not in {"all", "own_collections", "rated", "none"}:
+    raise ImproperlyConfigured("REVIEW_POLICY must be all, own_collections, rated or none.")
 
 # For so many days things are kept after they were last used, 0 for ever: conversations, those of
 # guests, what is known of runs beside what was asked, answered and cited, the audit log, and the

@@ -136,6 +136,9 @@ if WEB_PROCESSES > 1 and not REDIS_URL:
     )
 
 LANGUAGE_CODE = "en"
+# Every text of the site goes through gettext; so far there is no other language to choose.
+LANGUAGES = [("en", "English")]
+LOCALE_PATHS = [BASE_DIR / "locale"]
 TIME_ZONE = env.str("TIME_ZONE", default="UTC")
 USE_I18N = True
 USE_TZ = True
@@ -237,6 +240,9 @@ REWRITE = env.bool("REWRITE", default=True)
 REWRITE_TIMEOUT = env.float("REWRITE_TIMEOUT", default=8.0)
 # The model that does so, a small one say; unset, the one that answers.
 REWRITE_MODEL = env.str("REWRITE_MODEL", default="")
+
+# Have the generator name a new conversation when its first answer has been shown.
+TITLES = env.bool("TITLES", default=True)
 
 # What a second question does while the conversation's answer is being written: `reject` it,
 # `enqueue` it, or `interrupt` the answer.

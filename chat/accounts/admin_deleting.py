@@ -26,7 +26,7 @@ class PersonAdmin(AccountAdmin):
         Nobody may delete conversations here, but with their owner they go.
         """
         people = list(objs)
-        conversations = Conversation.objects.filter(user__in=people).count()
+        conversations = Conversation.with_deleted.filter(user__in=people).count()
         counts = {"users": len(people), "conversations": conversations}
         kept = [str(user) for user in people if not self.has_delete_permission(request, user)]
         return [str(user) for user in people], counts, set(), kept

@@ -29,9 +29,9 @@ def delete_conversations(user: User) -> int:
     """Stop what is being answered and delete all conversations of a person; return how many."""
     stop_runs(user)
     deleted = 0
-    own = Conversation.objects.filter(user=user).order_by("pk")
+    own = Conversation.with_deleted.filter(user=user).order_by("pk")
     while keys := list(own.values_list("pk", flat=True)[:BATCH]):
-        Conversation.objects.filter(pk__in=keys).delete()
+        Conversation.with_deleted.filter(pk__in=keys).delete()
         deleted += len(keys)
     return deleted
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from django.core.serializers.json import DjangoJSONEncoder
+from django.db.models import prefetch_related_objects
 from django.utils import timezone
 
 from chat import evidence
@@ -27,7 +28,8 @@ PAGE = 20
 README = """Your data, of {now:%Y-%m-%d %H:%M} UTC, as {name}.
 
 profile.json         your account, your groups, and how you sign in (no secrets)
-conversations.json   your conversations: messages, citations, and how each answer came about
+conversations.json   your conversations: messages, citations, what you said of answers, and how
+                     each answer came about
 conversations/       the same for reading, as Markdown
 tokens.json          your API tokens (not the tokens themselves)
 sessions.json        where you are signed in
@@ -88,10 +90,12 @@ def _files(user: User) -> Iterator[tuple[str, Iterable[str]]]:
 
 
 def _all(user: User) -> Iterator[tuple[Conversation, list[Message]]]:
-    own = Conversation.objects.filter(user=user).select_related("assistant")
+    own = Conversation.with_deleted.filter(user=user).select_related("assistant")
     for page in by_key(own, PAGE):
         said = defaultdict(list)
-        for message in evidence.messages(user, conversation__in=page):
+        messages = evidence.messages(user, conversation__in=page)
+        prefetch_related_objects(messages, "feedback")
+        for message in messages:
             said[message.conversation_id].append(message)
         for conversation in page:
             yield conversation, said[conversation.pk]

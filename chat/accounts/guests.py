@@ -23,7 +23,7 @@ from uuid_utils.compat import uuid7
 
 from chat.accounts import addresses
 from chat.accounts.models import GUEST_PREFIX, Guest
-from chat.models import Assistant, Conversation, Run
+from chat.models import Assistant, Conversation, Feedback, Run
 from retrieval.database import fetch, in_thread
 from retrieval.permitted import permitted
 
@@ -173,7 +173,8 @@ def take_over(request: HttpRequest | None, user: User, **_: Any) -> None:
         # Whoever asks as this guest meanwhile is waited for, or refused.
         guest = Guest.objects.select_for_update().filter(username=name).first()
         if guest is not None:
-            Conversation.objects.filter(user=guest).update(user=user)
+            Conversation.with_deleted.filter(user=guest).update(user=user)
+            Feedback.objects.filter(user=guest).update(user=user)
             # The ids of questions are unique only among those of one person.
             Run.objects.filter(user=guest).update(user=user, ask_id=None)
             guest.delete()

@@ -21,7 +21,7 @@ from retrieval.streaming import by_key
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-    from chat.models import Candidate, Citation, Conversation, Message
+    from chat.models import Candidate, Citation, Conversation, Feedback, Message
 
 Record = dict[str, Any]
 
@@ -58,9 +58,12 @@ def conversation(found: Conversation, messages: Iterable[Message]) -> Record:
     return {
         "id": found.pk,
         "title": found.title,
+        "titled_by": found.titled_by,
         "assistant": found.assistant.name if found.assistant else None,
         "created_at": found.created_at,
         "updated_at": found.updated_at,
+        "pinned_at": found.pinned_at,
+        "deleted_at": found.deleted_at,
         "messages": [_message(message) for message in messages],
     }
 
@@ -74,6 +77,7 @@ def _message(message: Message) -> Record:
     }
     run = getattr(message, "run", None)
     if run is not None:
+        record["feedback"] = [_feedback(each) for each in message.feedback.all()]
         record["citations"] = [_citation(each) for each in message.citations.all()]
         record["run"] = {
             "id": run.pk,
@@ -90,6 +94,11 @@ def _message(message: Message) -> Record:
             "found": [_candidate(each) for each in run.candidates.all()],
         }
     return record
+
+
+def _feedback(feedback: Feedback) -> Record:
+    fields = ("helpful", "reason", "comment", "created_at", "updated_at")
+    return {field: getattr(feedback, field) for field in fields}
 
 
 def _citation(citation: Citation) -> Record:

@@ -1,4 +1,4 @@
-"""Assistants, conversations, the runs that answer questions, and the evidence of each answer."""
+"""Assistants, conversations and their runs, what each answer rests on, and what is said of it."""
 
 from chat.models.assistants import (
     Assistant,
@@ -6,8 +6,9 @@ from chat.models.assistants import (
     AssistantVersion,
     Audience,
 )
-from chat.models.conversations import Conversation, Message, Role
+from chat.models.conversations import Conversation, Message, Role, Titling
 from chat.models.evidence import Candidate, Citation
+from chat.models.feedback import Feedback, Reason
 from chat.models.runs import ACTIVE, Run, RunFrame, RunState
 
 __all__ = [
@@ -19,9 +20,12 @@ __all__ = [
     "Candidate",
     "Citation",
     "Conversation",
+    "Feedback",
     "Message",
+    "Reason",
     "Role",
     "Run",
     "RunFrame",
     "RunState",
+    "Titling",
 ]

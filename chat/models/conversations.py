@@ -9,6 +9,22 @@ from uuid_utils.compat import uuid7
 from chat.models.assistants import Assistant
 
 
+class KeptConversations(models.Manager["Conversation"]):
+    """Conversations that nobody has deleted."""
+
+    def get_queryset(self) -> models.QuerySet[Conversation]:
+        """Leave out what is deleted."""
+        return super().get_queryset().filter(deleted_at__isnull=True)
+
+
+class Titling(models.TextChoices):
+    """Who gave a conversation its title."""
+
+    QUESTION = "question", "The first question"
+    GENERATOR = "generator", "The generator"
+    PERSON = "person", "Its person"
+
+
 class Conversation(models.Model):
     """A person's questions and their answers, in order."""
 
@@ -20,8 +36,21 @@ class Conversation(models.Model):
         Assistant, null=True, on_delete=models.SET_NULL, related_name="conversations"
     )
     title = models.CharField(max_length=200)
+    titled_by = models.CharField(
+        max_length=10,
+        choices=Titling.choices,
+        default=Titling.QUESTION,
+        db_default=Titling.QUESTION,
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
+    pinned_at = models.DateTimeField(null=True, blank=True)
+    deleted_at = models.DateTimeField(
+        null=True, blank=True, help_text="Kept for a moment, in which it can be brought back."
+    )
+
+    objects = KeptConversations()
+    with_deleted: models.Manager[Conversation] = models.Manager()
 
     class Meta:
         ordering = ("-updated_at",)

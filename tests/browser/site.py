@@ -47,7 +47,9 @@ def environment(port: int, **changes: str) -> dict[str, str]:
         "HOST": "127.0.0.1",
         "PORT": str(port),
         "RUN_GRACE_SECONDS": "0",
-        "REWRITE": "0",  # what a provider was told to answer is the answer to the question
+        # What a provider was told to answer is the answer to the question.
+        "REWRITE": "0",
+        "TITLES": "0",
         **changes,
     }
 

@@ -8,7 +8,7 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
-from chat.models import Assistant, Conversation, Run, RunState
+from chat.models import Assistant, Conversation, Feedback, Run, RunState
 from retrieval.models import DocumentVersion
 from tests import conversations
 
@@ -95,7 +95,7 @@ def test_evidence_takes_as_many_queries_however_long_it_is(
     version = DocumentVersion.objects.get()
     for number in range(5):
         conversations.answered(ada, f"{number}?", version=version, conversation=run.conversation)
-    with django_assert_max_num_queries(14):
+    with django_assert_max_num_queries(15):
         staff.get(page_of(run))
 
 
@@ -123,3 +123,27 @@ def test_an_answer_names_the_version_that_gave_it(staff: Client, run: Run) -> No
     page = staff.get(page_of(run)).content.decode()
     assert "Archivist, version 1" in page
     assert "without sources" in page
+
+
+def test_the_list_shows_and_finds_what_people_said_of_answers(staff: Client, run: Run) -> None:
+    Feedback.objects.create(message=run.answer, user=run.user, helpful=False, reason="wrong")
+    html = staff.get(LIST).content.decode()
+    assert '<td class="field-feedback">1 not helpful</td>' in html
+    for chosen, found in [
+        ("unhelpful", True),
+        ("wrong", True),
+        ("too_long", False),
+        ("none", False),
+    ]:
+        html = staff.get(LIST, {"feedback": chosen}).content.decode()
+        assert (run.conversation.title in html) == found
+
+
+def test_what_somebody_said_stands_with_the_answer(staff: Client, run: Run) -> None:
+    comment = "<b>It is 25 miles.</b>"
+    Feedback.objects.create(
+        message=run.answer, user=run.user, helpful=False, reason="wrong", comment=comment
+    )
+    html = staff.get(page_of(run)).content.decode()
+    assert "It is wrong" in html
+    assert "&lt;b&gt;It is 25 miles." in html

@@ -10,6 +10,7 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.contrib.auth.models import Permission, User
 from django.db import connections
+from django.utils import timezone
 
 from chat import asking
 from chat.accounts.models import Guest
@@ -17,7 +18,7 @@ from chat.asking import Asked, AskedAssistant, find, search_settings
 from chat.frames import Ask
 from chat.models import Assistant, Audience, Conversation
 from chat.runs import RunRefused
-from retrieval.database import fetch
+from retrieval.database import fetch, in_thread
 from retrieval.models import Collection
 
 HANDBOOK = {"metadata.kind": "handbook"}
@@ -221,3 +222,10 @@ async def test_an_assistant_takes_one_statement(
     monkeypatch.setattr(asking, "fetch", counted)
     await ask(user, model="large", conversation=conversation.pk if goes_on else None)
     assert len(asked) == 1 + goes_on
+
+
+async def test_a_deleted_conversation_does_not_go_on(user: User) -> None:
+    mine = await in_thread(
+        Conversation.objects.create, user=user, title="Mine", deleted_at=timezone.now()
+    )
+    assert await refused(user, conversation=mine.pk) == "not_found"

@@ -109,3 +109,13 @@ def test_by_default_only_guests_and_what_has_expired_go(run: Run) -> None:
     assert Run.objects.get().timings
     assert [session.pk for session in Session.objects.all()] == ["new"]
     assert [noted.session_key for noted in UserSession.objects.all()] == ["new"]
+
+
+def test_a_deleted_conversation_goes_once_it_cannot_be_brought_back(run: Run) -> None:
+    Conversation.objects.update(deleted_at=timezone.now())
+    expiry.enforce()
+    assert Run.objects.exists()
+    Conversation.with_deleted.update(deleted_at=ago(1))
+    expiry.enforce()
+    assert not Run.objects.exists()
+    assert not Conversation.with_deleted.exists()

@@ -8,9 +8,10 @@ import pytest
 from django.contrib.auth.models import Permission, User
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from chat.accounts.models import Guest
-from chat.models import Conversation, Run
+from chat.models import Conversation, Feedback, Run
 from retrieval.audit.models import AuditEvent
 from retrieval.models import Collection, DocumentVersion, Visibility
 from tests import conversations
@@ -75,6 +76,20 @@ def test_none_lets_nobody_read_any(
         assert browser.get(LIST).status_code == 403
         assert run.conversation.title not in browser.get(page_of(run), follow=True).content.decode()
         assert LIST not in browser.get("/admin/", follow=True).content.decode()
+
+
+def test_rated_lets_one_read_what_somebody_said_something_of(
+    reviewer: Client, run: Run, settings: Any
+) -> None:
+    settings.REVIEW_POLICY = "rated"
+    assert not reads(reviewer, run)
+    Feedback.objects.create(message=run.answer, user=run.user, helpful=False)
+    assert reads(reviewer, run)
+
+
+def test_nobody_reads_what_its_person_deleted(reviewer: Client, run: Run) -> None:
+    Conversation.objects.update(deleted_at=timezone.now())
+    assert not reads(reviewer, run)
 
 
 def test_who_has_not_the_permission_reads_none(client: Client, run: Run) -> None:

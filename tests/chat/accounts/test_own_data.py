@@ -19,7 +19,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from chat.accounts import erasing, tokens
-from chat.models import Conversation, Message, Run, RunState
+from chat.models import Conversation, Feedback, Message, Run, RunState
 from retrieval.audit.models import AuditEvent
 from retrieval.audit.recording import record
 from retrieval.database import in_thread
@@ -77,6 +77,9 @@ def test_an_export_has_everything_of_a_person_and_nothing_of_others(
     version = DocumentVersion.objects.get()
     conversations.answered(bob, "What does Bob ask?", version=version)
     Document.objects.update(uploaded_by=ada)
+    Feedback.objects.create(
+        message=run.answer, user=ada, helpful=False, reason="wrong", comment="It is 25 miles."
+    )
     token, raw = tokens.make(ada, "Backup", ["ask"], None)
     archive = exported(signed_in)
     assert archive.testzip() is None
@@ -91,6 +94,7 @@ def test_an_export_has_everything_of_a_person_and_nothing_of_others(
     assert answer["run"]["timings_ms"] == {"first_token_ms": 5}
     assert answer["citations"][0]["title"] == "Lighthouses of Scotland"
     assert answer["run"]["id"] == str(run.pk)
+    assert [each["comment"] for each in answer["feedback"]] == ["It is 25 miles."]
     assert [each["name"] for each in read(archive, "tokens.json")] == ["Backup"]
     assert len(read(archive, "sessions.json")) == 1
     assert [each["title"] for each in read(archive, "uploads.json")] == ["Lighthouses of Scotland"]
@@ -284,3 +288,10 @@ def test_nobody_gets_anything_without_signing_in(client: Client) -> None:
         assert client.get(f"{PAGE}{url}").status_code == 302
     assert client.post(f"{PAGE}export/").status_code == 302
     assert client.get(f"{PAGE}export/").status_code == 405
+
+
+def test_what_was_deleted_and_could_be_brought_back_goes_with_the_rest(ada: User) -> None:
+    conversations.answered(ada)
+    Conversation.objects.update(deleted_at=timezone.now())
+    assert erasing.delete_conversations(ada) == 1
+    assert not Message.objects.exists()
