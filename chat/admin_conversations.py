@@ -12,7 +12,7 @@ from django.utils.translation import ngettext
 
 from chat import evidence, reviewing
 from chat.models import Citation, Conversation, Feedback, Reason, Run, RunState
-from chat.redaction import redact_evidence
+from chat.redaction import redact_messages
 from retrieval.audit.recording import Target, record
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ def _feedback_count(*, helpful: bool) -> Subquery:
 def runs_of(conversation: Conversation, user: User | AnonymousUser) -> list[Run]:
     """Return a conversation's runs, oldest first, with messages and evidence, in few queries.
 
-    Evidence of collections that `user` may not see is blank.
+    Evidence of collections that `user` may not see is blank, and answers that quote it are.
     """
     citations = Citation.objects.select_related("chunk", "version__document").defer(
         "chunk__fulltext", "version__text"
@@ -186,9 +186,5 @@ def runs_of(conversation: Conversation, user: User | AnonymousUser) -> list[Run]
         )
         .order_by("created_at")
     )
-    redact_evidence(
-        [citation for run in runs for citation in run.answer.citations.all()],
-        [candidate for run in runs for candidate in run.candidates.all()],
-        user,
-    )
+    redact_messages([run.answer for run in runs], user)
     return runs

@@ -9,6 +9,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from functools import partial
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -16,12 +17,13 @@ from django.conf import settings
 from django.db import DatabaseError
 from django.utils.translation import gettext
 
-from chat import runstate
+from chat import quoting, runstate
 from chat.active import RUNS, ActiveRun, hold
 from chat.frames import TERMINAL, Frame, SearchResults
 from chat.models import ACTIVE, Assistant, Conversation, Run
-from chat.redaction import Redactor, hidden_documents
+from chat.redaction import Quoted, Redactor, hidden_documents
 from chat.runstate import RunRefused
+from retrieval import backends
 from retrieval.database import in_thread, rows
 
 if TYPE_CHECKING:
@@ -46,13 +48,17 @@ async def follow(user: User, run_id: UUID, after: int = 0) -> AsyncGenerator[Fra
     active = RUNS.get(run_id)
     if active and active.run.user_id == user.pk:
         frames = _follow_here(active, after)
+        quotes = backends.generator().quotes_only
+        quoted: Quoted = partial(_quoted_here, active)
     else:
         kept = Run.objects.filter(conversation__deleted_at=None)
         run = await in_thread(kept.filter(id=run_id, user=user).first)
         if run is None:
             raise RunRefused("not_found", gettext("There is no such answer."))
         frames = _follow_stored(run, after)
-    redactor = Redactor(user)
+        quotes = quoting.only_quotes(run)
+        quoted = partial(in_thread, quoting.quoted_documents, run)
+    redactor = Redactor(user, quoted if quotes else None)
     async with aclosing(frames):
         async for frame in frames:
             yield await redactor.redact(frame)
@@ -75,6 +81,10 @@ async def is_withdrawn(user: User, run: UUID) -> bool:
         return False
     used = {source.document_id for source in shown.results if source.index is not None}
     return bool(used and await hidden_documents(user, used))
+
+
+async def _quoted_here(active: ActiveRun) -> set[str]:
+    return quoting.quoted_so_far(active.log)
 
 
 async def _follow_here(active: ActiveRun, after: int) -> AsyncGenerator[Frame]:

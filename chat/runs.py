@@ -138,7 +138,9 @@ async def _work(active: ActiveRun) -> None:
     await asyncio.wait([active.producer])
     active.meter.provider_closed()
     state, ending = _outcome(active)
-    model = active.question.model or backends.generator().model
+    generator = backends.generator()
+    # One that only quotes does so whatever model is named.
+    model = generator.model if generator.quotes_only else active.question.model or generator.model
     log = active.log
     tokens = await spending.spent(active.question, log, ending)
     log.end(ending, runstate.outcome(active.run.id, state, ending, model, tokens))

@@ -36,7 +36,8 @@ sessions.json        where you are signed in
 uploads.json         the documents you uploaded
 audit.json           what the audit log says you did, and what was done with your data
 
-Of documents that you may no longer see, what answers quoted from them is left out.
+Of documents that you may no longer see, titles and quotes are left out, and answers that only
+quote them. What a model wrote in its own words is there as you read it.
 """
 
 

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 Vectors = npt.NDArray[np.float32]
 
+QUOTING = "extractive"
+"""The model that answers name which are sentences of the documents, not a model's words."""
+
 
 class BackendError(Exception):
     """A provider did not do what it was asked to.

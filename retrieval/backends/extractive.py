@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from django.utils.translation import gettext
 
 from retrieval import backends
-from retrieval.backends.base import BackendError, Delta, Sentence
+from retrieval.backends.base import QUOTING, BackendError, Delta, Sentence
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterable, Sequence
@@ -44,7 +44,7 @@ _piece = re.compile(r"\s*\S{1,12}")
 class ExtractiveGenerator:
     """Quotes one to four sentences, word by word like a model would write them."""
 
-    model = "extractive"
+    model = QUOTING
     quotes_only = True
 
     async def stream(self, request: GenerationRequest) -> AsyncGenerator[Delta]:

@@ -12,14 +12,17 @@ from django.db import DatabaseError, connections
 from django.test import Client
 from django.urls import reverse
 
-from chat import active, redaction, runs
-from chat.frames import Ask, Citation, Done, Frame, SearchResults, Snapshot
-from chat.models import RunFrame
+from chat import active, quoting, redaction, runs
+from chat.frames import Ask, Citation, Done, Frame, SearchResults, Snapshot, Token
+from chat.models import Citation as StoredCitation
+from chat.models import Run, RunFrame, RunState
+from retrieval.backends.base import QUOTING
 from retrieval.models import Chunk, Collection, Document, Visibility
 from tests.fakes import ScriptedGenerator
 
 SECRETS = ("The tower", "96 metres", "Anna Berg")
 ANSWER = "Quite high [1]."
+QUOTE = "The tower of Lund is 96 metres high [1]."
 
 
 @pytest.fixture(autouse=True)
@@ -29,9 +32,9 @@ async def _quiet() -> AsyncIterator[None]:
     await sync_to_async(connections.close_all)()
 
 
-async def answered(user: User, generator: ScriptedGenerator) -> runs.Run:
+async def answered(user: User, generator: ScriptedGenerator, answer: str = ANSWER) -> Run:
     """Ask, and wait for the whole answer."""
-    generator.script = [ANSWER]
+    generator.script = [answer]
     run = await runs.start(user, Ask(type="ask", text="How high is the tower?"))
     async for _ in runs.follow(user, run.id):
         pass
@@ -43,7 +46,7 @@ async def close_collection() -> None:
     await Collection.objects.aupdate(visibility=Visibility.RESTRICTED)
 
 
-async def replayed(user: User, run: runs.Run, after: int = 0) -> list[Frame]:
+async def replayed(user: User, run: Run, after: int = 0) -> list[Frame]:
     return [frame async for frame in runs.follow(user, run.id, after)]
 
 
@@ -151,3 +154,98 @@ async def test_the_quote_of_a_document_that_was_deleted_stays(
     run = await answered(user, generator)
     await Document.with_deleted.all().adelete()
     assert "96 metres" in "".join(frame.to_json() for frame in await replayed(user, run))
+
+
+@pytest.fixture
+def quoter(generator: ScriptedGenerator) -> ScriptedGenerator:
+    """Make the generator one that says nothing but what documents say."""
+    generator.model, generator.quotes_only = QUOTING, True
+    return generator
+
+
+def words(frames: list[Frame]) -> str:
+    return "".join(frame.text for frame in frames if isinstance(frame, Token))
+
+
+async def test_an_answer_that_only_quotes_gives_way_in_a_replay(
+    user: User, tower: Chunk, quoter: ScriptedGenerator
+) -> None:
+    run = await answered(user, quoter, QUOTE)
+    assert words(await replayed(user, run)) == QUOTE
+    await close_collection()
+    frames = await replayed(user, run)
+    assert_blank(frames)
+    assert isinstance(frames[-1], Done)
+    assert words(frames) == frames[-1].answer == quoting.hidden_answer()
+
+
+async def test_an_answer_that_only_quotes_gives_way_in_a_snapshot(
+    user: User, tower: Chunk, quoter: ScriptedGenerator
+) -> None:
+    run = await answered(user, quoter, QUOTE)
+    await RunFrame.objects.all().adelete()
+    await close_collection()
+    frames = await replayed(user, run)
+    assert isinstance(frames[0], Snapshot)
+    assert frames[0].text == quoting.hidden_answer()
+    assert_blank(frames)
+
+
+async def test_a_replay_that_goes_on_behind_the_search_tells_no_more_of_a_quotation(
+    user: User, tower: Chunk, quoter: ScriptedGenerator
+) -> None:
+    run = await answered(user, quoter, QUOTE)
+    first = next(frame.seq for frame in await replayed(user, run) if isinstance(frame, Token))
+    await close_collection()
+    assert_blank(await replayed(user, run, first - 1))
+
+
+async def test_while_nobody_can_say_a_quotation_is_hidden(
+    user: User, tower: Chunk, quoter: ScriptedGenerator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = await answered(user, quoter, QUOTE)
+
+    async def away(*_: object) -> set[str]:
+        raise DatabaseError("made up")
+
+    monkeypatch.setattr(redaction, "hidden_documents", away)
+    assert_blank(await replayed(user, run))
+
+
+@pytest.mark.parametrize("model", ["", "some-model"])
+async def test_pages_show_nothing_of_an_answer_that_only_quotes(
+    user: User, tower: Chunk, quoter: ScriptedGenerator, model: str
+) -> None:
+    """Nor if its run was interrupted before it could say who wrote, and before it cited."""
+    run = await answered(user, quoter, QUOTE)
+    page = Client()
+    await sync_to_async(page.force_login)(user)
+    addresses = [
+        reverse("chat:conversation", args=[run.conversation_id]),
+        reverse("chat:message", args=[run.answer_id]),
+    ]
+    for interrupted in (False, True):
+        if interrupted:
+            await Run.objects.aupdate(state=RunState.INTERRUPTED, model=model)
+            await StoredCitation.objects.all().adelete()
+        await Collection.objects.aupdate(visibility=Visibility.SIGNED_IN)
+        for address in addresses:
+            response = await sync_to_async(page.get)(address)
+            assert "96 metres" in response.content.decode()
+        await close_collection()
+        for address in addresses:
+            html = (await sync_to_async(page.get)(address)).content.decode()
+            assert not any(secret in html for secret in SECRETS), address
+            assert quoting.hidden_answer() in html
+
+
+async def test_a_generator_that_only_quotes_is_named_whatever_model_was_asked_for(
+    user: User, tower: Chunk, quoter: ScriptedGenerator
+) -> None:
+    await sync_to_async(User.objects.update)(is_superuser=True)
+    quoter.script = [QUOTE]
+    run = await runs.start(user, Ask(type="ask", text="How high is the tower?", model="other"))
+    async for _ in runs.follow(user, run.id):
+        pass
+    await asyncio.gather(*active._tasks)
+    assert (await Run.objects.aget()).model == QUOTING

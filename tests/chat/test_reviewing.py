@@ -10,9 +10,11 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from chat import quoting
 from chat.accounts.models import Guest
 from chat.models import Conversation, Feedback, Run
 from retrieval.audit.models import AuditEvent
+from retrieval.backends.base import QUOTING
 from retrieval.models import Collection, DocumentVersion, Visibility
 from tests import conversations
 
@@ -160,6 +162,15 @@ def test_evidence_from_a_collection_one_may_not_see_is_blank(reviewer: Client, r
     assert "22 miles" in after
     for part in ("Lighthouses of Scotland", "the last keepers left", "The foghorn fell"):
         assert part not in after
+
+
+def test_an_answer_that_only_quotes_what_one_may_not_see_is_not_shown(reviewer: Client) -> None:
+    run = conversations.answered(conversations.person("ada"), model=QUOTING)
+    assert "22 miles" in reviewer.get(page_of(run)).content.decode()
+    close()
+    after = reviewer.get(page_of(run)).content.decode()
+    assert "22 miles" not in after
+    assert quoting.hidden_answer() in after
 
 
 def test_opening_a_conversation_is_recorded_without_its_title(

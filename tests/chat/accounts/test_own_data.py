@@ -18,10 +18,12 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from chat import quoting
 from chat.accounts import erasing, tokens
 from chat.models import Conversation, Feedback, Message, Run, RunState
 from retrieval.audit.models import AuditEvent
 from retrieval.audit.recording import record
+from retrieval.backends.base import QUOTING
 from retrieval.database import in_thread
 from retrieval.models import Collection, Document, DocumentVersion, Visibility
 from tests import conversations
@@ -130,6 +132,20 @@ def test_what_one_may_no_longer_see_is_not_exported(signed_in: Client, ada: User
     for part in ('Lighthouses of Scotland"', "The foghorn fell", "Secret place"):
         assert part not in everything
     assert "22 miles" in everything
+
+
+@streamed
+def test_an_answer_that_only_quotes_what_one_may_no_longer_see_is_not_exported(
+    signed_in: Client, ada: User
+) -> None:
+    conversations.answered(ada, model=QUOTING)
+    Collection.objects.update(visibility=Visibility.RESTRICTED)
+    archive = exported(signed_in)
+    parts = [archive.read(name).decode() for name in archive.namelist() if "conversations" in name]
+    assert len(parts) == 2
+    for part in parts:
+        assert "22 miles" not in part
+        assert quoting.hidden_answer() in part
 
 
 @streamed
