@@ -1,26 +1,19 @@
-"""The evidence of an answer, for people: its sources, and passages in their surroundings."""
+"""The evidence of an answer, for people: its sources, and what of them they may see."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from django.db.models import Prefetch, QuerySet
-from django.db.models.functions import Substr
 
 from chat.models import Candidate, Citation, Message, Role
 from chat.redaction import redact_evidence, redact_messages
-from retrieval.models import Chunk, DocumentVersion
 
 if TYPE_CHECKING:
     from uuid import UUID
 
     from django.contrib.auth.models import AnonymousUser, User
-
-# Code points of the document shown on either side of a passage.
-SURROUNDING_CHARS = 1500
-HEADING = re.compile(r"^#{1,6} +", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -40,17 +33,6 @@ class Source:
         """How relevant the reranker found it, in [0, 1]; other scores are of no common scale."""
         score = self.candidate.scores.get("reranked")
         return None if score is None else min(1.0, max(0.0, score))
-
-
-@dataclass(frozen=True)
-class Excerpt:
-    """A passage in its document: `before`, then the passage with its quote, then `after`."""
-
-    before: str
-    lead: str
-    quote: str
-    trail: str
-    after: str
 
 
 def messages(user: User | AnonymousUser, **wanted: Any) -> list[Message]:
@@ -105,39 +87,6 @@ def document_of(candidate: Candidate) -> UUID | None:
     return candidate.chunk.version.document_id if candidate.chunk else None
 
 
-def excerpt(chunk: Chunk | None, quote: str, user: User | AnonymousUser) -> Excerpt | None:
-    """Cut `chunk` with its surroundings out of its version's text and find `quote` in it.
-
-    None when the chunk is gone or `user` may no longer see it.
-    """
-    if chunk is None or not Chunk.objects.visible_to(user).filter(pk=chunk.pk).exists():
-        return None
-    start = max(0, chunk.char_start - SURROUNDING_CHARS)
-    length = chunk.char_end + SURROUNDING_CHARS - start
-    text, media_type = (
-        DocumentVersion.objects.filter(pk=chunk.version_id)
-        .values_list(Substr("text", start + 1, length), "media_type")
-        .get()
-    )
-    before = text[: chunk.char_start - start]
-    passage = text[chunk.char_start - start : chunk.char_end - start]
-    after = text[chunk.char_end - start :]
-    # A sentence may go on in the next chunk.
-    from_, to = _find(quote, passage + after)
-    over = max(0, to - len(passage))
-    passage, after = passage + after[:over], after[over:]
-    parts = (
-        before if start == 0 else _from_word(before),
-        passage[:from_],
-        passage[from_:to],
-        passage[to:],
-        after if len(after) < SURROUNDING_CHARS else _to_word(after),
-    )
-    # Extraction writes headings as Markdown does; in plain text a hash is a hash.
-    plain = media_type == "text/plain"
-    return Excerpt(*(part if plain else HEADING.sub("", part) for part in parts))
-
-
 def citation_of(message: Message, ordinal: int, user: User | AnonymousUser) -> Citation | None:
     """Return a citation with its document, or None while it is not stored yet.
 
@@ -146,7 +95,8 @@ def citation_of(message: Message, ordinal: int, user: User | AnonymousUser) -> C
     found = (
         Citation.objects.filter(message=message, ordinal=ordinal)
         .select_related("chunk", "version__document__collection")
-        .defer("chunk__fulltext", "version__text")
+        .select_related("version__document__current_version")
+        .defer("chunk__fulltext", "version__text", "version__document__current_version__text")
         .first()
     )
     if found is not None:
@@ -160,18 +110,3 @@ def candidate_of(message: Message, rank: int, user: User | AnonymousUser) -> Can
     if found is not None:
         redact_evidence([], [found], user)
     return found
-
-
-def _find(quote: str, passage: str) -> tuple[int, int]:
-    """Return where `quote` stands in `passage`, white space aside; (0, 0) if it does not."""
-    words = quote.strip("… ").split()
-    found = re.search(r"\s+".join(map(re.escape, words)), passage) if words else None
-    return found.span() if found else (0, 0)
-
-
-def _from_word(text: str) -> str:
-    return "…" + text[len(text.split(maxsplit=1)[0]) + 1 :] if text.strip() else text
-
-
-def _to_word(text: str) -> str:
-    return text.rsplit(maxsplit=1)[0] + "…" if text.strip() else text

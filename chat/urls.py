@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from chat import views
+from chat import source_views, views
 
 app_name = "chat"
 urlpatterns = [
@@ -13,7 +13,21 @@ urlpatterns = [
     path("sidebar/", views.sidebar, name="sidebar"),
     path("documents/status/", views.document_status, name="document_status"),
     path("messages/<uuid:message_id>/", views.message, name="message"),
-    path("messages/<uuid:message_id>/sources/", views.sources, name="sources"),
-    path("messages/<uuid:message_id>/sources/<int:rank>/", views.source, name="source"),
-    path("messages/<uuid:message_id>/citations/<int:ordinal>/", views.citation, name="citation"),
+    path("messages/<uuid:message_id>/sources/", source_views.sources, name="sources"),
+    path("messages/<uuid:message_id>/sources/<int:rank>/", source_views.source, name="source"),
+    path(
+        "messages/<uuid:message_id>/sources/<int:rank>/text/",
+        source_views.source_text,
+        name="source_text",
+    ),
+    path(
+        "messages/<uuid:message_id>/citations/<int:ordinal>/",
+        source_views.citation,
+        name="citation",
+    ),
+    path(
+        "messages/<uuid:message_id>/citations/<int:ordinal>/text/",
+        source_views.citation_text,
+        name="citation_text",
+    ),
 ]

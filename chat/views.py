@@ -95,7 +95,7 @@ def conversation(request: VisitorRequest, conversation_id: UUID | None = None) -
 @visitor_required
 def message(request: VisitorRequest, message_id: UUID) -> HttpResponse:
     """Show a question or an answer as the page does."""
-    found = _message(request, message_id)
+    found = own_message(request, message_id)
     context = {
         "message": found,
         "assistant": _assistant(request, found.conversation),
@@ -104,54 +104,6 @@ def message(request: VisitorRequest, message_id: UUID) -> HttpResponse:
     }
     name = "question" if found.role == Role.USER else "answer"
     return render(request, f"chat/_{name}.html", context)
-
-
-@require_safe
-@visitor_required
-def sources(request: VisitorRequest, message_id: UUID) -> HttpResponse:
-    """List what an answer rests on: the cited first, then what else was found."""
-    return render(request, "chat/_sources.html", {"message": _message(request, message_id)})
-
-
-@require_safe
-@visitor_required
-def citation(request: VisitorRequest, message_id: UUID, ordinal: int) -> HttpResponse:
-    """Show the passage that a citation points to, with the sentence marked."""
-    answer = _message(request, message_id)
-    found = evidence.citation_of(answer, ordinal, request.user)
-    if found is None:
-        if answer.run.state in ACTIVE:
-            return render(request, "chat/_passage_soon.html")
-        raise Http404
-    count = answer.citations.count()
-    context = {
-        "message": answer,
-        "item": found,
-        "version": found.version,
-        "quote": found.quote,
-        "excerpt": evidence.excerpt(found.chunk, found.quote, request.user),
-        "previous": ordinal - 1 if ordinal else None,
-        "next": ordinal + 1 if ordinal + 1 < count else None,
-        "position": f"{ordinal + 1} of {count}",
-    }
-    return render(request, "chat/_passage.html", context)
-
-
-@require_safe
-@visitor_required
-def source(request: VisitorRequest, message_id: UUID, rank: int) -> HttpResponse:
-    """Show a passage that was found but not cited."""
-    answer = _message(request, message_id)
-    found = evidence.candidate_of(answer, rank, request.user)
-    if found is None:
-        raise Http404
-    context = {
-        "item": found,
-        "version": found.chunk.version if found.chunk else None,
-        "quote": found.snippet,
-        "excerpt": evidence.excerpt(found.chunk, "", request.user),
-    }
-    return render(request, "chat/_passage.html", context)
 
 
 @require_safe
@@ -208,7 +160,8 @@ def _conversations(request: VisitorRequest) -> QuerySet[Conversation]:
     return Conversation.objects.filter(user=request.user)
 
 
-def _message(request: VisitorRequest, message_id: UUID) -> Message:
+def own_message(request: VisitorRequest, message_id: UUID) -> Message:
+    """Return a message with its evidence. Raises Http404 for one that is somebody else's."""
     found = evidence.messages(request.user, pk=message_id, conversation__user=request.user)
     if not found:
         raise Http404

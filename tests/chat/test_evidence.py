@@ -3,7 +3,8 @@
 import pytest
 from django.contrib.auth.models import User
 
-from chat.evidence import excerpt, sources
+from chat.evidence import sources
+from chat.excerpts import excerpt
 from chat.models import Candidate, Citation, Conversation, Message, Role, Run
 from retrieval.models import Chunk, Collection, Document, DocumentVersion
 
@@ -27,7 +28,7 @@ def chunks(admin_user: User) -> list[Chunk]:
 
 
 def test_a_quote_is_found_in_its_passage(chunks: list[Chunk], admin_user: User) -> None:
-    shown = excerpt(chunks[0], "It opens at nine.", admin_user)
+    shown = excerpt(chunks[0], admin_user, "It opens at nine.")
     assert shown is not None
     assert (shown.lead, shown.quote, shown.trail) == ("", "It opens at nine.", " It closes at")
 
@@ -36,10 +37,10 @@ def test_a_quote_that_goes_on_in_the_next_chunk_is_found(
     chunks: list[Chunk], admin_user: User
 ) -> None:
     """Neighbouring chunks are one passage in a prompt, and a sentence may cross their border."""
-    shown = excerpt(chunks[0], "It closes at five on Fridays.", admin_user)
+    shown = excerpt(chunks[0], admin_user, "It closes at five on Fridays.")
     assert shown is not None
     assert shown.quote == "It closes at\nfive on Fridays."
-    assert (shown.lead, shown.trail, shown.after) == ("It opens at nine. ", "", " Ring the bell.")
+    assert (shown.lead, shown.trail, shown.below.text) == ("It opens at nine. ", "", " Ring the bell.")
 
 
 def test_a_passage_is_cited_in_each_of_its_documents_and_there_by_the_chunk_that_is(
