@@ -21,7 +21,7 @@ STATE_DIR = state_dir(BASE_DIR)
 INSTALLED_APPS = [
     "daphne",
     "servestatic",
-    "django.contrib.admin",
+    "ragsite.admin_site.SiteConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.humanize",

@@ -35,6 +35,8 @@ class ChunkAdmin(ManagedAdmin, ChunkModelAdmin):
     )  # fmt: skip
     ordering = ("version", "ordinal")
     show_full_result_count = False
+    # Pages link to the chunks of one version.
+    extra_lookups = ("version__id__exact",)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         """Refuse."""
@@ -51,10 +53,6 @@ class ChunkAdmin(ManagedAdmin, ChunkModelAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Chunk]:
         """Leave the texts of versions where they are."""
         return super().get_queryset(request).defer("fulltext", "version__text")
-
-    def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest | None = None) -> bool:
-        """Let pages link to the chunks of one version."""
-        return lookup == "version__id__exact" or super().lookup_allowed(lookup, value, request)  # type: ignore[arg-type]
 
     def get_model_perms(self, request: HttpRequest) -> dict[str, bool]:
         """Stay out of the index: chunks are reached from their document."""
