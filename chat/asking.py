@@ -171,7 +171,10 @@ async def may_choose_any_model(user: User) -> bool:
 async def find_collections(
     user: User, names: list[str] | None, assistant: AskedAssistant
 ) -> tuple[UUID, ...] | None:
-    """Return the ids of the collections to search, None for all. Raises RunRefused."""
+    """Return the ids of the collections to search, None for all.
+
+    A question can name some of those that its assistant searches, never others. Raises RunRefused.
+    """
     if not names:
         return tuple(assistant.collections) or None
     visible, params = permitted(search.visible_collections, user)
@@ -185,6 +188,14 @@ async def find_collections(
         raise RunRefused(
             "unknown_collection",
             gettext("There is no collection “{name}”.").format(name=missing[0]),
+        )
+    searched = set(assistant.collections) or {*found.values()}
+    if beyond := [name for name in names if found[name] not in searched]:
+        raise RunRefused(
+            "unknown_collection",
+            gettext("This assistant does not search the collection “{name}”.").format(
+                name=beyond[0]
+            ),
         )
     return tuple(found.values())
 

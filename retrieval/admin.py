@@ -13,6 +13,7 @@ from django.urls import URLPattern, path
 from django.utils import timezone
 from django.utils.dateformat import format as date_format
 from django.utils.text import Truncator
+from procrastinate.contrib.django.models import ProcrastinateJob
 
 from retrieval import admin_document, admin_queue, admin_stages, admin_upload
 from retrieval.admin_actions import DocumentActions
@@ -190,3 +191,5 @@ def newest_of(document: Any) -> DocumentVersion | None:
 admin.site.register(Chunk, ChunkAdmin)
 admin.site.register(Collection, CollectionAdmin)
 admin.site.register(EmbeddingSpace, EmbeddingSpaceAdmin)
+# The page of the queue says it in words; this one breaks the Content Security Policy.
+admin.site.unregister(ProcrastinateJob)

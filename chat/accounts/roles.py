@@ -34,7 +34,6 @@ ROLES = {
         Q(content_type__app_label__in=["retrieval", "limits", "chat", "accounts"])
         | Q(content_type__app_label="auth", content_type__model__in=["user", "group"])
         | _of("audit", "view_auditevent")
-        | _of("procrastinate", "view_procrastinatejob")
         | _of("mfa", "view_authenticator", "delete_authenticator")
         | _of("usersessions", "view_usersession", "delete_usersession")
         | _of("socialaccount", "view_socialaccount", "delete_socialaccount")

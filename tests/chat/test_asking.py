@@ -114,6 +114,17 @@ async def test_an_assistant_whose_collections_were_all_deleted_searches_nothing(
     assert not documents
 
 
+async def test_a_question_names_only_collections_that_its_assistant_searches(user: User) -> None:
+    own = await Collection.objects.acreate(name="Archive")
+    await Collection.objects.acreate(name="Other")
+    made = await assistant()
+    await made.collections.aadd(own)
+    asked = await ask(user, assistant=made.name, collections=["Archive"])
+    assert asked.question.scope.collections == (own.pk,)
+    code = await refused(user, assistant=made.name, collections=["Archive", "Other"])
+    assert code == "unknown_collection"
+
+
 async def test_who_may_not_use_an_assistant_is_not_told_that_it_is_there(user: User) -> None:
     await assistant(visibility=Audience.RESTRICTED)
     await assistant("Open")

@@ -23,7 +23,7 @@ from tests.provider import Answer, Provider
 from tests.servers import Server, free_port, wait_until
 
 Visit = Callable[..., Page]
-METRICS_TOKEN = "tell-me"
+METRICS_TOKEN = "of-nobody-but-this-test-9f2c7ab1e4d8"
 
 
 def serving(web: Web) -> list[psutil.Process]:

@@ -10,7 +10,6 @@ from allauth.socialaccount.models import SocialAccount
 from allauth.usersessions.models import UserSession
 from django.contrib.auth.models import Group, User
 from django.core.files.base import ContentFile
-from django.db import connection
 from django.db.models import Model
 from django.test import Client
 
@@ -121,10 +120,6 @@ def make_belongings(owner: User) -> None:
     UserSession.objects.create(user=owner, ip="127.0.0.1", session_key="1", user_agent="A browser")
     Limit.objects.create(user=owner, questions_a_minute=10)
     EmbeddingSpace.objects.create(model="small", dimensions=3)
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "INSERT INTO procrastinate_jobs (queue_name, task_name) VALUES ('ingest', 'nothing')"
-        )
 
 
 def make_user(name: str) -> User:

@@ -34,13 +34,20 @@ MINE: Allowed = frozenset({OWNER})
 # By the names of addresses.
 PAGES: dict[str, Allowed] = {
     "healthz": EVERYONE,
+    "javascript-catalog": EVERYONE,
     "metrics": ADMINISTRATORS,
     "chat:new": SIGNED_IN,
+    "chat:ask": SIGNED_IN,
     "chat:sidebar": SIGNED_IN,
     "chat:document_status": SIGNED_IN,
     "chat:conversation": MINE,
+    "chat:wait": MINE,
     "chat:rename": MINE,
+    "chat:title": MINE,
+    "chat:pin": MINE,
     "chat:delete": MINE,
+    "chat:restore": MINE,
+    "chat:feedback": MINE,
     "chat:message": MINE,
     "chat:sources": MINE,
     "chat:source": MINE,
@@ -78,7 +85,7 @@ PAGES: dict[str, Allowed] = {
     "admin:retrieval_embeddingspace_remove": ADMINISTRATORS,
 }
 # What the public may also open while an assistant is public.
-OPEN_TO_GUESTS = {"chat:new", "chat:sidebar", "chat:document_status"}
+OPEN_TO_GUESTS = {"chat:new", "chat:ask", "chat:sidebar", "chat:document_status"}
 # Signing in, and what is one's own whoever one is.
 PAGES |= dict.fromkeys(
     (
@@ -145,7 +152,6 @@ MODELS: dict[str, dict[str, Allowed]] = {
     "chat_conversation": model(REVIEWERS, NOBODY, REVIEWERS, NOBODY),
     "limits_limit": model(*[ADMINISTRATORS] * 4),
     "mfa_authenticator": model(ADMINISTRATORS, NOBODY, ADMINISTRATORS, ADMINISTRATORS),
-    "procrastinate_procrastinatejob": model(ADMINISTRATORS, NOBODY, ADMINISTRATORS, NOBODY),
     "retrieval_chunk": model(ANY_MANAGER, NOBODY, MANAGERS, NOBODY),
     # Adding leads to the upload page, which says itself who may see it.
     "retrieval_document": model(ANY_MANAGER, STAFF, MANAGERS, MANAGERS),

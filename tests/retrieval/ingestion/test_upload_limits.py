@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.exceptions import TooManyFilesSent
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.files.uploadhandler import TemporaryFileUploadHandler
@@ -119,9 +120,9 @@ def test_kinds_that_are_not_taken_are_dropped_at_their_first_bytes(
     ]
 
 
-def test_limits_are_said(settings: Settings) -> None:
+def test_limits_are_said(settings: Settings, admin_user: User) -> None:
     settings.UPLOAD_TYPES = ["pdf", "docx"]
-    found = described()
+    found = described(admin_user)
     assert found["accept"] == ".pdf,.docx"
     assert found["text"] == (
         "At most 100 files at once, of 195.3 KB each and 390.6 KB together; only PDF, DOCX."
