@@ -8,14 +8,13 @@ from pathlib import Path
 from uuid import UUID
 
 import pytest
-from django.contrib import admin
 from django.contrib.auth.models import Group, User
 from django.core.files.base import ContentFile
-from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from playwright.sync_api import BrowserContext, Error, expect
 
 from retrieval.models import DocumentVersion
 from tests import conversations
+from tests.browser.addresses import of_objects, pages
 from tests.browser.conftest import NewPage, until
 
 HANDBOOK = Path(__file__).parents[2] / "retrieval" / "samples" / "employee-handbook.pdf"
@@ -23,28 +22,6 @@ PNG = bytes.fromhex(
     "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c4890000000d49444154789c6360"
     "000002000001e221bc330000000049454e44ae426082"
 )
-# Those end what the others need.
-ENDS = ("logout", "healthz", "metrics")
-
-
-def addresses(patterns: list[URLPattern | URLResolver], before: str = "") -> Iterator[str]:
-    """Yield the addresses of the site that need no argument."""
-    for pattern in patterns:
-        route = before + str(pattern.pattern)
-        if isinstance(pattern, URLResolver):
-            yield from addresses(pattern.url_patterns, route)
-        elif not any(character in route for character in "<(^\\"):
-            yield f"/{route}"
-
-
-def of_objects() -> Iterator[str]:
-    """Yield the administration's page of one object of each kind."""
-    for model in admin.site._registry:
-        found = model._default_manager.first()
-        if found is None:
-            continue
-        name = f"admin:{model._meta.app_label}_{model._meta.model_name}"
-        yield reverse(f"{name}_change", args=[found.pk])
 
 
 def visit(context: BrowserContext, address: str, errors: list[str]) -> None:
@@ -82,13 +59,8 @@ def test_no_page_needs_what_the_policy_forbids(
     new_page: NewPage, ada: User, everything: UUID, errors: list[str]
 ) -> None:
     context = new_page(ada).context
-    pages = [
-        address
-        for address in addresses(get_resolver().url_patterns)
-        if not any(end in address for end in ENDS)
-    ]
-    assert "/admin/retrieval/document/upload/" in pages
-    for address in [*dict.fromkeys(pages), *of_objects(), f"/messages/{everything}/sources/"]:
+    assert "/admin/retrieval/document/upload/" in pages()
+    for address in [*pages(), *of_objects(), f"/messages/{everything}/sources/"]:
         visit(context, address, errors)
     stranger = new_page().context
     for address in ("/accounts/login/", "/admin/login/", "/none/", "/accounts/logout/"):
