@@ -40,7 +40,11 @@ def test_a_quote_that_goes_on_in_the_next_chunk_is_found(
     shown = excerpt(chunks[0], admin_user, "It closes at five on Fridays.")
     assert shown is not None
     assert shown.quote == "It closes at\nfive on Fridays."
-    assert (shown.lead, shown.trail, shown.below.text) == ("It opens at nine. ", "", " Ring the bell.")
+    assert (shown.lead, shown.trail, shown.below.text) == (
+        "It opens at nine. ",
+        "",
+        " Ring the bell.",
+    )
 
 
 def test_a_passage_is_cited_in_each_of_its_documents_and_there_by_the_chunk_that_is(
