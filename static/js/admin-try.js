@@ -124,6 +124,9 @@ class Trial {
       case "citation":
         this.text.cite(frame);
         break;
+      case "grounding":
+        this.text.support(frame.citations);
+        break;
       case "done":
         this.showEnd(/** @type {any} */ (frame));
         break;

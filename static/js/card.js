@@ -1,8 +1,12 @@
 /**
- * The card of a citation mark, on hover and focus: what is cited, and the sentence.
+ * The card of a citation mark, on hover and focus: what is cited, the sentence, and how
+ * well it supports the text.
  */
 
-/** @import { CitationData } from "./types.d.ts" */
+/** @import { CitationData, Support } from "./types.d.ts" */
+
+import { SUPPORT } from "./citations.js";
+import { fill, gettext } from "./translation.js";
 
 const OPEN_MS = 150;
 const CLOSE_MS = 120;
@@ -17,6 +21,9 @@ export class CitationCard {
    */
   constructor(root, card, citationOf) {
     this.card = card;
+    this.support = document.createElement("p");
+    this.support.className = "card-support";
+    card.append(this.support);
     this.citationOf = citationOf;
     /** @type {HTMLElement | null} */
     this.mark = null;
@@ -60,8 +67,9 @@ export class CitationCard {
     this.mark = mark;
     mark.setAttribute("aria-describedby", this.card.id);
     this.fill(".card-title", citation.title);
-    this.fill(".card-page", citation.page ? `Page ${citation.page}` : "");
+    this.fill(".card-page", citation.page ? fill(gettext("Page %(page)s"), { page: citation.page }) : "");
     this.fill(".card-quote", citation.quote);
+    this.fillSupport(citation.support);
     this.card.showPopover();
     this.place(mark);
   }
@@ -87,6 +95,12 @@ export class CitationCard {
     this.mark = null;
     this.card.hidePopover();
     return true;
+  }
+
+  /** @param {Support | null | undefined} support unknown until it has been checked */
+  fillSupport(support) {
+    this.fill(".card-support", support ? SUPPORT[support] : "");
+    this.support.dataset.support = support ?? "";
   }
 
   /**

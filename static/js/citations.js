@@ -6,7 +6,9 @@
  * emphasis around it is read as before), and a button afterwards.
  */
 
-/** @import { CitationData, CitationSupport } from "./types.d.ts" */
+/** @import { CitationData, CitationSupport, Support } from "./types.d.ts" */
+
+import { fill, gettext } from "./translation.js";
 
 const OPEN = "\uE000";
 const CLOSE = "\uE001";
@@ -82,7 +84,8 @@ export class CitedText {
 }
 
 /**
- * Replace the placeholders in `root` by buttons; in code and links by the markers they stand for.
+ * Replace the placeholders in `root` by buttons; in code, maths and links by the markers they stand
+ * for.
  * @param {DocumentFragment} root
  * @param {CitationData[]} citations
  */
@@ -95,7 +98,7 @@ export function placeMarks(root, citations) {
     if (node.data.includes(OPEN)) found.push(node);
   }
   for (const node of found) {
-    const plain = node.parentElement?.closest("code, a") != null;
+    const plain = node.parentElement?.closest("code, a, .math") != null;
     const parts = node.data.split(PLACEHOLDER);
     node.replaceWith(
       ...parts.flatMap((part, position) => {
@@ -134,7 +137,39 @@ function mark(citation, ordinal) {
   button.className = "cite";
   button.dataset.ordinal = ordinal;
   button.textContent = String(citation.index);
-  const page = citation.page ? `, page ${citation.page}` : "";
-  button.setAttribute("aria-label", `Source ${citation.index}: ${citation.title}${page}`);
+  describe(button, citation);
   return button;
+}
+
+/** @type {Record<Support, string>} */
+export const SUPPORT = {
+  supported: gettext("Supported by the source"),
+  partly: gettext("Partly supported by the source"),
+  unsupported: gettext("Not supported by the source"),
+};
+
+/**
+ * Say of a mark what it leads to, and of one whose source does not support the text that it does not.
+ * @param {Element} button
+ * @param {CitationData} citation
+ */
+function describe(button, { index, title, page, support }) {
+  const named = page
+    ? gettext("Source %(index)s: %(title)s, page %(page)s")
+    : gettext("Source %(index)s: %(title)s");
+  const doubt = support && support !== "supported" ? `. ${SUPPORT[support]}` : "";
+  button.setAttribute("aria-label", fill(named, { index, title, page: page ?? "" }) + doubt);
+  if (support) /** @type {HTMLElement} */ (button).dataset.support = support;
+}
+
+/**
+ * Show on the marks in `root` how well they are supported, now that it is known.
+ * @param {ParentNode} root
+ * @param {CitationData[]} citations
+ */
+export function showSupport(root, citations) {
+  for (const mark of root.querySelectorAll(".cite")) {
+    const citation = citations[Number(/** @type {HTMLElement} */ (mark).dataset.ordinal)];
+    if (citation) describe(mark, citation);
+  }
 }

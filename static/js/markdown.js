@@ -1,22 +1,27 @@
 /**
- * Markdown to safe DOM: the only door through which an answer's text becomes elements.
+ * Markdown read into top-level blocks with their HTML, which is not yet safe (sanitiser.js).
  */
 
-import { Marked } from "../vendor/marked/marked.js";
-import DOMPurify from "../vendor/dompurify/dompurify.js";
-import { showTarget } from "./link-target.js";
+/** @import { Token, Tokens, Links } from "../vendor/marked/marked.js" */
 
-/** @typedef {{ raw: string, html: string }} Block */
+import { Lexer, Marked } from "../vendor/marked/marked.js";
+import { mathsExtension } from "./maths.js";
+import { growing } from "./parts.js";
 
-const marked = new Marked({ gfm: true });
+/**
+ * @typedef {object} Block
+ * @property {string} raw
+ * @property {string} html "" where nothing is to be seen
+ * @property {import("./parts.js").Kind} [kind] of a block that is so long that it is drawn in parts
+ */
 
-// A paragraph that is longer, or has more of what may be markup, is shown as it is: reading it takes
-// time by the square of these.
-const LONGEST_PARAGRAPH = 20_000;
+const marked = new Marked({ gfm: true }, mathsExtension);
+
+// What is longer and cannot be read in parts, or has more of what may be markup, is shown as it
+// is: reading it takes time by the square of these.
+const LONGEST = 20_000;
 const MOST_MARKS = 1_500;
 const MARK = /[*_~`[\]<]/g;
-// What turns round the text beside it, or hides: overrides of direction, tags, zero-width spaces.
-const HIDDEN = /[\u200b\u202a-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e007f}]/gu;
 
 // Of raw HTML only what has no attributes and no meaning beyond type is kept; the rest is shown
 // as the text it is, so that nothing of an answer is lost and nothing of it acts.
@@ -26,6 +31,9 @@ const PLAIN_TAG = /^<\/?(?:br|sub|sup|b|i|em|strong|kbd|s|u|mark)\s*\/?>$/i;
 function escape(text) {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
+
+/** @param {Token} token */
+const isText = (token) => token.type === "paragraph" || token.type === "text";
 
 marked.use({
   renderer: {
@@ -41,8 +49,20 @@ marked.use({
     image({ text, href }) {
       return escape(text || href);
     },
+    code({ text, lang }) {
+      const language = lang?.match(/^[\w+#.-]+/)?.[0];
+      const name = language ? ` class="language-${language.toLowerCase()}"` : "";
+      const code = `<pre tabindex="0"><code${name}>${escape(text)}\n</code></pre>`;
+      return `<div class="code">${code}</div>`;
+    },
+    // Each item by itself, so that an empty line somewhere in a list does not move all of it.
+    listitem({ tokens }) {
+      const single = tokens.filter(isText).length < 2;
+      const shown = single ? tokens.map((one) => (isText(one) ? { ...one, type: "text" } : one)) : tokens;
+      return `<li>${this.parser.parse(/** @type {Token[]} */ (shown))}</li>`;
+    },
     table(token) {
-      const row = (/** @type {import("../vendor/marked/marked.js").Tokens.TableCell[]} */ cells) =>
+      const row = (/** @type {Tokens.TableCell[]} */ cells) =>
         this.tablerow({ text: cells.map((cell) => this.tablecell(cell)).join("") });
       const body = token.rows.map(row).join("");
       return (
@@ -53,51 +73,69 @@ marked.use({
   },
 });
 
-const purify = DOMPurify(window);
-const SAFE = {
-  ALLOWED_TAGS: (
-    "a b blockquote br code del div em h3 h4 h5 h6 hr i kbd li mark ol p pre s strong sub " +
-    "sup table tbody td th thead tr u ul"
-  ).split(" "),
-  ALLOWED_ATTR: ["align", "class", "href", "role", "start", "tabindex"],
-  ALLOW_ARIA_ATTR: false,
-  ALLOW_DATA_ATTR: false,
-  // Their values are no addresses; without this they would be held against the next line.
-  ADD_URI_SAFE_ATTR: ["align", "start", "tabindex"],
-  ALLOWED_URI_REGEXP: /^(?:https?|mailto):/i,
-};
-
-purify.addHook("uponSanitizeAttribute", (element, attribute) => {
-  if (attribute.attrName !== "class") return;
-  const meant = element.localName === "code" ? /^language-[\w+#.-]+$/ : /^table-scroll$/;
-  attribute.keepAttr = meant.test(attribute.attrValue);
-});
 /**
- * Split markdown into its top-level blocks, each with its HTML (not yet safe).
+ * Split markdown into its top-level blocks. The first is read as a whole if it is a `part`.
  * @param {string} source
+ * @param {Links} links definitions found before; those of `source` are added
+ * @param {boolean} part
  * @returns {Block[]}
  */
-export function blocks(source) {
-  if (source.split(/\n\s*\n/).some(tooLong)) return asItIs(source);
+export function blocks(source, links, part = false) {
   try {
-    const tokens = marked.lexer(source);
-    return tokens.map((token) => {
-      const one = Object.assign([token], { links: tokens.links });
-      const silent = token.type === "space" || token.type === "def";
-      return { raw: token.raw, html: silent ? "" : marked.parser(one) };
+    return outline(source, links).map((token, number) => {
+      const { raw, type } = token;
+      if (type === "space" || type === "def") return { raw, html: "" };
+      const kind = part && number === 0 ? null : growing(token);
+      if (kind) return { raw, html: "", kind };
+      return { raw, html: tooLong(raw) ? asItIs(raw) : read(raw, links) };
     });
   } catch (error) {
     // Nested more deeply than can be followed.
-    if (error instanceof RangeError) return asItIs(source);
+    if (error instanceof RangeError) return paragraphs(source);
     throw error;
   }
 }
 
-/** @param {string} paragraph */
-function tooLong(paragraph) {
-  return (
-    paragraph.length > LONGEST_PARAGRAPH || (paragraph.match(MARK)?.length ?? 0) > MOST_MARKS
-  );
+/**
+ * Return the length of the first block of `source`; 0 if that is not of this kind.
+ * @param {string} source
+ * @param {import("./parts.js").Kind} kind
+ */
+export function extent(source, kind) {
+  const [first] = outline(source, {});
+  return first?.type === kind ? first.raw.length : 0;
+}
+
+/**
+ * The top-level blocks as tokens whose own texts have not been read yet.
+ * @param {string} source
+ * @param {Links} links
+ */
+function outline(source, links) {
+  const lexer = new Lexer(marked.defaults);
+  lexer.tokens.links = links;
+  lexer.blockTokens(source.replace(/\r\n?/g, "\n"), lexer.tokens);
+  return lexer.tokens;
+}
+
+/**
+ * @param {string} source of one block
+ * @param {Links} links
+ */
+function read(source, links) {
+  const lexer = new Lexer(marked.defaults);
+  lexer.tokens.links = links;
+  return marked.parser(lexer.lex(source)).trimEnd();
+}
+
+/** @param {string} raw */
+function tooLong(raw) {
+  return raw.length > LONGEST || (raw.match(MARK)?.length ?? 0) > MOST_MARKS;
+}
+
+/** @param {string} raw */
+function asItIs(raw) {
+  return raw.trim() && `<p>${escape(raw.trim())}</p>`;
 }
 
 /**
@@ -105,23 +143,6 @@ function tooLong(paragraph) {
  * @param {string} source
  * @returns {Block[]}
  */
-function asItIs(source) {
-  const parts = source.split(/(?<=\n)(?=\s*\n)/);
-  return parts.map((raw) => ({ raw, html: raw.trim() && `<p>${escape(raw.trim())}</p>` }));
-}
-
-/**
- * Turn HTML made from markdown into elements that do nothing but show text.
- * @param {string} html
- * @returns {DocumentFragment}
- */
-export function sanitise(html) {
-  const content = purify.sanitize(html, { ...SAFE, RETURN_DOM_FRAGMENT: true });
-  const texts = document.createTreeWalker(content, NodeFilter.SHOW_TEXT);
-  while (texts.nextNode()) {
-    const text = /** @type {Text} */ (texts.currentNode);
-    if (HIDDEN.test(text.data)) text.data = text.data.replace(HIDDEN, "");
-  }
-  content.querySelectorAll("a").forEach(showTarget);
-  return content;
+function paragraphs(source) {
+  return source.split(/(?<=\n)(?=\s*\n)/).map((raw) => ({ raw, html: asItIs(raw) }));
 }

@@ -17,6 +17,29 @@ vendor() {
 vendor marked lib/marked.esm.js lib/marked.d.ts LICENSE
 vendor dompurify dist/purify.es.mjs dist/purify.es.d.mts LICENSE
 
+# highlight.js with its common languages in one module; the package brings no types.
+mkdir -p static/vendor/highlight
+cp node_modules/@highlightjs/cdn-assets/es/highlight.min.js static/vendor/highlight/highlight.js
+cp node_modules/@highlightjs/cdn-assets/LICENSE static/vendor/highlight/
+cat >static/vendor/highlight/highlight.d.ts <<'TYPES'
+declare const highlight: {
+  getLanguage(name: string): { name?: string } | undefined;
+  highlight(code: string, options: { language: string; ignoreIllegals?: boolean }): { value: string };
+};
+export default highlight;
+TYPES
+
+# KaTeX: the minified build is no module, so it is made one. Only its MathML is used: no fonts, no
+# style sheet.
+mkdir -p static/vendor/katex
+{
+  echo 'const module = { exports: {} }, exports = module.exports;'
+  sed '/^\/\/# sourceMappingURL=/d' node_modules/katex/dist/katex.min.js
+  echo
+  echo 'export default module.exports;'
+} >static/vendor/katex/katex.js
+cp node_modules/katex/types/katex.d.ts node_modules/katex/LICENSE static/vendor/katex/
+
 # pdf.js: the build for older browsers, too. WebAssembly is left out, which the site's policy does
 # not allow; its modules keep their names, as they import each other by them.
 pdf=static/vendor/pdfjs-dist

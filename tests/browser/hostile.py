@@ -103,7 +103,31 @@ LOOKALIKE = [
     "[x](https://evil.example%2fbank.example)", "[x](https://evil.example\\@bank.example)", "[x](http://evil.example:80/)", "[x](HTTPS://EVIL.EXAMPLE/)",
 ]  # fmt: skip
 
-CORPUS = [*REMOTE, *ADDRESSES, *MUTATION, *POSING, *LOOKALIKE]
+# Of these most are inside of maths or code that is drawn.
+DRAWN = [
+    *(
+        f"{opening}{tex}{closing}"
+        for opening, closing in (("$", "$"), ("$$", "$$"), ("\\(", "\\)"), ("\\[\n", "\n\\]"))
+        for tex in (
+            "\\href{javascript:window.hacked=1}{x}", f"\\href{{{LURE}}}{{x}}", f"\\url{{{LURE}}}", "\\url{javascript:window.hacked=1}",
+            f"\\includegraphics{{{LURE}}}", f"\\includegraphics[height=9em,alt=x]{{{LURE}}}", "\\htmlClass{notice}{x}", "\\htmlId{messages}{x}",
+            "\\htmlStyle{position:fixed;inset:0}{x}", "\\htmlData{ask=x, hx-get=/sidebar/}{x}", "\\class{cite}{x}", "\\style{color:red}{x}", "\\cssId{chat}{x}",
+            "\\text{<img src=x onerror=window.hacked=1>}", "\\text{</annotation></semantics></math><img src=x onerror=window.hacked=1>}",
+            "</math><img src=x onerror=window.hacked=1>", "<mtext><img src=x onerror=window.hacked=1></mtext>", "\\color{white}x", "\\colorbox{red}{x}", "\\fcolorbox{red}{blue}{x}",
+            "\\kern-99em x", "\\raisebox{99em}{x}", "\\rule{999em}{999em}", "\\Huge x", "\\def\\x{\\x\\x}\\x", "\\gdef\\frac{y}\\frac", "\\edef\\x{\\x}", "\\pmb{x}", "\\tag{\\href{x}{y}}",
+            "\\frac{a", "\\begin{array}{c}x", "\\unknown{x}", "x\u202ey", "\\cancel{x}\\boxed{y}", "{" * 900 + "}" * 900,
+        )
+    ),
+    '<math><mtext><img src=x onerror=window.hacked=1></mtext></math>', '<math><annotation-xml encoding="text/html"><img src=x onerror=window.hacked=1></annotation-xml></math>',
+    '<math><maction actiontype="statusline#javascript:window.hacked=1" xlink:href="javascript:window.hacked=1">x</maction></math>', '<math><mi href="javascript:window.hacked=1">x</mi></math>',
+    '<math><mstyle mathbackground="red" mathsize="99em" style="position:fixed">x</mstyle></math>', '<span class="math">x</span>', '<span class="math display">\\href{x}{y}</span>',
+    '<span class="hljs-keyword">x</span>', '<span class="part">x</span>', '<div class="code"><div class="code-head"><button class="code-copy">Copy</button></div></div>',
+    '```js\nlet x = "<img src=x onerror=window.hacked=1>"; // </code></pre><script>window.hacked=1</script>\n```', '```html\n<a class="cite notice" onclick="window.hacked=1" href="javascript:window.hacked=1">x</a>\n```',
+    '```js cite notice" onclick="window.hacked=1\nlet x\n```', '```cite\nlet x\n```', '```hljs-keyword\nlet x\n```', '```__proto__\nlet x\n```', '```constructor\nlet x\n```', '```xml\n<style>@import "x"</style>\n<script>window.hacked=1</script>\n```',
+    '```php\n<?php echo "<svg onload=window.hacked=1>";\n```', '```markdown\n![x](https://evil.example/x) <b onclick=window.hacked=1>\n```', '```css\na { background: url(https://evil.example/x) }\n```', '```sign-in-again-please\nx\n```',
+]  # fmt: skip
+
+CORPUS = [*DRAWN, *REMOTE, *ADDRESSES, *MUTATION, *POSING, *LOOKALIKE]
 
 # Each as long as it says, most of them with a nesting or a repeat that readers of markdown take by
 # the square of its length.

@@ -8,13 +8,24 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
-from tests.browser.conftest import NewPage
+from tests.browser.conftest import NewPage, until
 from tests.browser.hostile import CORPUS, LONG
 
-TAGS = {
-    "a", "b", "blockquote", "br", "code", "del", "div", "em", "h3", "h4", "h5", "h6", "hr", "i",
-    "kbd", "li", "mark", "ol", "p", "pre", "s", "span", "strong", "sub", "sup", "table", "tbody",
-    "td", "th", "thead", "tr", "u", "ul",
+MATHS = {
+    "math", "menclose", "mfrac", "mi", "mn", "mo", "mover", "mpadded", "mphantom", "mroot", "mrow",
+    "ms", "mspace", "msqrt", "mstyle", "msub", "msubsup", "msup", "mtable", "mtd", "mtext", "mtr",
+    "munder", "munderover", "semantics",
+}  # fmt: skip
+MATHS_ATTRIBUTES = {
+    "accent", "accentunder", "columnalign", "columnlines", "columnspacing", "depth", "display",
+    "displaystyle", "fence", "height", "linethickness", "lspace", "mathvariant", "maxsize",
+    "minsize", "notation", "rowlines", "rowspacing", "rspace", "scriptlevel", "separator",
+    "stretchy", "symmetric", "voffset", "width",
+}  # fmt: skip
+TAGS = MATHS | {
+    "a", "b", "blockquote", "br", "button", "code", "del", "div", "em", "h3", "h4", "h5", "h6",
+    "hr", "i", "kbd", "li", "mark", "ol", "p", "pre", "s", "span", "strong", "sub", "sup",
+    "table", "tbody", "td", "th", "thead", "tr", "u", "ul",
 }  # fmt: skip
 # Of these elements these attributes, and of none any other.
 ATTRIBUTES = {
@@ -23,8 +34,15 @@ ATTRIBUTES = {
         "target": "^_blank$", "title": "",
     },
     "code": {"class": r"^language-[\w+#.-]+$"},
-    "div": {"class": "^(block|table-scroll)$", "tabindex": "^0$", "role": "^group$"},
-    "span": {"class": "^(link-target|cited)$"},
+    "div": {
+        "class": "^(block|table-scroll|code|code-head)$", "tabindex": "^0$", "role": "^group$",
+    },
+    "pre": {"tabindex": "^0$"},
+    # The only button copies its own block.
+    "button": {"class": "^code-copy$", "type": "^button$"},
+    "span": {
+        "class": r"^(link-target|cited|part|math( display)?( source)?|hljs-[a-z_-]+( [a-z]+_+)*)$",
+    },
     "ol": {"start": r"^\d+$"},
     "td": {"align": "^(left|right|center)$"},
     "th": {"align": "^(left|right|center)$"},
@@ -67,11 +85,24 @@ def asked(page: Page) -> list[str]:
     return requests
 
 
+# Maths and colours are drawn at once when their libraries are there.
+LOAD = """async () => {
+  const { AnswerText } = await import('/static/js/answer.js');
+  const prose = document.createElement('div');
+  document.body.append(prose);
+  const answer = new AnswerText(prose);
+  answer.replace('$x$\\n\\n```js\\nlet x\\n```', []);
+  answer.finish();
+}"""
+
+
 @pytest.fixture
 def page(new_page: NewPage) -> Page:
-    """Return a page of the site on which answers can be drawn."""
+    """Return a page of the site on which answers can be drawn, with all that takes loaded."""
     page = new_page()
     page.goto("/accounts/login/")
+    page.evaluate(LOAD)
+    until(page, "document.querySelector('math') && document.querySelector('.hljs-keyword')")
     return page
 
 
@@ -79,7 +110,7 @@ def wrong(element: str, attributes: dict[str, str]) -> str:
     """Return what an element has or is that no answer needs; "" if all is well."""
     if element not in TAGS:
         return f"<{element}>"
-    known = ATTRIBUTES.get(element, {})
+    known = dict.fromkeys(MATHS_ATTRIBUTES, "") if element in MATHS else ATTRIBUTES.get(element, {})
     for name, value in attributes.items():
         if name not in known or not re.search(known[name], value):
             return f"<{element} {name}={value!r}>"
