@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import unicodedata
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.internal.userkit import filter_users_by_email, get_user_by_username
 from allauth.account.models import EmailAddress
 from allauth.account.stages import EmailVerificationStage
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
@@ -31,11 +35,45 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             raise self.validation_error("username_blacklisted")
         return str(super().clean_username(username, shallow))
 
+    def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
+        """Count attempts by account, whatever name or host it is reached by.
+
+        Allauth's own key has the Host header in it, which whoever guesses chooses.
+        """
+        typed = str(credentials.get("username") or credentials.get("email") or "")
+        user = _meant_by(typed)
+        if user is not None:
+            return f"account:{user.pk}"
+        name = unicodedata.normalize("NFKC", typed).strip().casefold()
+        return f"name:{sha256(name.encode()).hexdigest()}"
+
+    def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
+        """Send mail whose links lead to PUBLIC_URL, if there is one, and not to a Host header."""
+        public = urlsplit(settings.PUBLIC_URL)
+        if public.netloc:
+            links = {
+                name: urlsplit(value)._replace(scheme=public.scheme, netloc=public.netloc).geturl()
+                for name, value in context.items()
+                if name.endswith("_url") and value
+            }
+            site = {"domain": public.netloc, "name": public.netloc}
+            context = {**context, **links, "current_site": site}
+        super().send_mail(template_prefix, email, context)
+
     def get_login_stages(self) -> list[str]:
         """Return allauth's steps of signing in, with ours in place of its confirmation."""
         ours = f"{ConfirmAddressStage.__module__}.{ConfirmAddressStage.__name__}"
         stages = super().get_login_stages()
         return [ours if name.endswith(".EmailVerificationStage") else name for name in stages]
+
+
+def _meant_by(typed: str) -> User | None:
+    """Return the account that a username or an address is of, as signing in finds it."""
+    user: User | None = get_user_by_username(typed)
+    if user is None and "@" in typed:
+        found = filter_users_by_email(typed, prefer_verified=True, for_login=True)
+        user = min(found, key=lambda each: each.pk, default=None)
+    return user
 
 
 class ConfirmAddressStage(EmailVerificationStage):  # type: ignore[misc]
