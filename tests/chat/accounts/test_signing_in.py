@@ -107,6 +107,23 @@ def test_guessing_is_stopped_even_for_the_right_password(client: Client, ada: Us
     assert not is_signed_in(client)
 
 
+def test_guesses_count_for_an_account_by_any_host_and_any_of_its_names(ada: User) -> None:
+    hosts = ("testserver", "testserver:81", "testserver:82", "testserver:83", "testserver:84")
+    names = ("ada", "ADA", "ada@example.org", " Ada@Example.org", "ada")
+    for host, name in zip(hosts, names, strict=True):
+        sign_in(Client(HTTP_HOST=host), name, "wrong")
+    other = Client(HTTP_HOST="testserver:85", REMOTE_ADDR="203.0.113.9")
+    assert "Too many" in sign_in(other, "ada")
+    assert not is_signed_in(other)
+
+
+def test_guesses_at_a_name_that_nobody_has_count_by_any_host(db: None) -> None:
+    for port in range(81, 86):
+        sign_in(Client(HTTP_HOST=f"testserver:{port}"), "Bob@example.org", "wrong")
+    other = Client(HTTP_HOST="testserver:90", REMOTE_ADDR="203.0.113.9")
+    assert "Too many" in sign_in(other, "bob@example.org", "wrong")
+
+
 def test_guessing_at_many_accounts_is_stopped_by_address(client: Client, ada: User) -> None:
     for number in range(10):
         sign_in(client, f"user-{number}", "wrong")
@@ -262,6 +279,20 @@ def test_a_link_of_a_reset_works_once(
     client.post(form.request["PATH_INFO"], {"password1": new, "password2": new})
 
     assert "does not work" in Client().get(link, follow=True).content.decode()
+
+
+def test_links_in_mail_lead_to_the_public_address(
+    with_sign_up: None, ada: User, settings: Settings, mailoutbox: list[EmailMessage]
+) -> None:
+    settings.PUBLIC_URL = "https://rag.example.org:8443"
+    client = Client(HTTP_HOST="testserver:6666")
+    client.post(reverse("account_reset_password"), {"email": "ada@example.org"})
+    sign_up(client, "bob@example.org")
+    sign_up(client, "ada@example.org")
+    assert len(mailoutbox) == 3
+    for mail in mailoutbox:
+        assert "https://rag.example.org:8443/accounts/" in mail.body
+        assert "testserver" not in f"{mail.subject}{mail.body}"
 
 
 def test_asking_for_a_reset_does_not_tell_who_has_an_account(
