@@ -82,7 +82,10 @@ _https = env.str("PUBLIC_URL", default="").startswith("https:")
 ALLAUTH_TRUSTED_PROXY_COUNT = env.int("TRUSTED_PROXIES", default=1 if _https else 0)
 
 MFA_ADAPTER = "chat.accounts.second_factor.SecondFactorAdapter"
-MFA_FORMS = {"add_webauthn": "chat.accounts.forms.AddWebAuthnForm"}
+MFA_FORMS = {
+    "activate_totp": "chat.accounts.forms.ActivateTOTPForm",
+    "add_webauthn": "chat.accounts.forms.AddWebAuthnForm",
+}
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_TOTP_ISSUER = "ragsite"

@@ -5,6 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from allauth.account import forms
+from allauth.mfa.adapter import get_adapter as get_mfa_adapter
+from allauth.mfa.models import Authenticator
+from allauth.mfa.totp import forms as totp
+from allauth.mfa.totp.internal.auth import TOTP
 from allauth.mfa.webauthn import forms as webauthn
 from django.conf import settings
 from django.core.exceptions import ValidationError
@@ -47,6 +51,18 @@ class SignupForm(forms.SignupForm):  # type: ignore[misc]
                 gettext("Only addresses of %(domains)s can be used.") % {"domains": domains}
             )
         return email
+
+
+class ActivateTOTPForm(totp.ActivateTOTPForm):  # type: ignore[misc]
+    """First code of an authenticator app."""
+
+    def clean_code(self) -> str:
+        """Return the code, which is used up by this. Raises ValidationError if it is wrong."""
+        code = str(super().clean_code())
+        app = TOTP(Authenticator(user=self.user, type=Authenticator.Type.TOTP))
+        if not app._mark_code_used(code):
+            raise get_mfa_adapter().validation_error("incorrect_code")
+        return code
 
 
 class AddWebAuthnForm(webauthn.AddWebAuthnForm):  # type: ignore[misc]

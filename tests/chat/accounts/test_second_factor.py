@@ -78,6 +78,22 @@ def test_an_app_is_set_up_by_its_first_code_and_gives_recovery_codes(
     assert set(Authenticator.objects.values_list("type", flat=True)) == {"totp", "recovery_codes"}
 
 
+def test_the_code_that_set_an_app_up_does_not_sign_in(client: Client, ada: User) -> None:
+    sign_in(client)
+    confirm(client)
+    found = SECRET.search(client.get(reverse("mfa_activate_totp")).content.decode())
+    assert found is not None
+    used = code(found[1])
+    client.post(reverse("mfa_activate_totp"), {"code": used})
+    assert Authenticator.objects.filter(type="totp").exists()
+
+    other = Client()
+    sign_in(other)
+    other.post(reverse("mfa_authenticate"), {"code": used})
+
+    assert not is_signed_in(other)
+
+
 def test_a_wrong_first_code_sets_nothing_up(client: Client, ada: User) -> None:
     sign_in(client)
     confirm(client)
