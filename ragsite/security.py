@@ -46,10 +46,12 @@ SECURE_HSTS_PRELOAD = _https
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = LANGUAGE_COOKIE_SECURE = _https
 SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = LANGUAGE_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+GUEST_COOKIE_NAME = "guest"
 if _https:
     # Browsers take these from this host over TLS only: no other host can set them.
     SESSION_COOKIE_NAME = "__Host-sessionid"
     CSRF_COOKIE_NAME = "__Host-csrftoken"
+    GUEST_COOKIE_NAME = "__Host-guest"
 # Not in a cookie of their own.
 MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
 

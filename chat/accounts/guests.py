@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
     from django.http.response import HttpResponseBase
 
-COOKIE = "guest"
+COOKIE: str = settings.GUEST_COOKIE_NAME
 SIGNER = TimestampSigner(salt="chat.accounts.guests")
 # Browsers keep no cookie for longer.
 LONGEST_DAYS = 400

@@ -46,11 +46,14 @@ def test_nothing_set_means_a_local_site_without_debugging() -> None:
 def test_an_https_address_is_trusted_and_makes_cookies_secure() -> None:
     settings = read(
         "ALLOWED_HOSTS", "CSRF_TRUSTED_ORIGINS", "SESSION_COOKIE_SECURE", "CSRF_COOKIE_SECURE",
+        "SESSION_COOKIE_NAME", "CSRF_COOKIE_NAME", "GUEST_COOKIE_NAME",
         PUBLIC_URL="https://rag.example.org:8443",
     )  # fmt: skip
     assert "rag.example.org" in settings["ALLOWED_HOSTS"]
     assert settings["CSRF_TRUSTED_ORIGINS"] == ["https://rag.example.org:8443"]
     assert settings["SESSION_COOKIE_SECURE"] is settings["CSRF_COOKIE_SECURE"] is True
+    for cookie in ("SESSION", "CSRF", "GUEST"):
+        assert settings[f"{cookie}_COOKIE_NAME"].startswith("__Host-")
 
 
 def test_the_deployment_check_has_nothing_to_say_about_an_https_site() -> None:
