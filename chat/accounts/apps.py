@@ -8,7 +8,7 @@ class AccountsConfig(AppConfig):
 
     default_auto_field = "django.db.models.BigAutoField"
     name = "chat.accounts"
-    verbose_name = "Accounts"
+    verbose_name = "Tokens and guests"
 
     def ready(self) -> None:
         """Do what follows from signing in, revoking a token, deleting somebody, and migrating."""
