@@ -9,6 +9,8 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.conf import settings
+from django.contrib.auth.models import User
+from django.db.models import CASCADE, ForeignKey
 from django.http import HttpRequest
 
 from retrieval.audit.csv_cells import spelt_out
@@ -16,7 +18,7 @@ from retrieval.audit.models import AuditEvent
 from retrieval.database import in_thread
 
 if TYPE_CHECKING:
-    from django.contrib.auth.models import AnonymousUser, User
+    from django.contrib.auth.models import AnonymousUser
     from django.db.models import Model
 
     # A request, or the scope of a socket.
@@ -54,6 +56,8 @@ def record(
     origin = request if request is not None else current_request.get()
     if actor is None and isinstance(origin, HttpRequest):
         actor = getattr(origin, "user", None)
+    if actor is not None and not actor.pk:  # a guest of whom nothing is stored, or nobody at all
+        actor = None
     about = described(target) if target is not None else Target("")
     return AuditEvent.objects.create(
         actor_id=actor.pk if actor else None,
@@ -95,12 +99,34 @@ def answering(request: HttpRequest) -> Iterator[None]:
 
 
 def described(target: Model | Target) -> Target:
-    """Return the label of an object's model, its key, and what it is called unless that is said."""
+    """Return the label of an object's model, its key, and what it is called unless that is said.
+
+    What is one person's own is called by that person's key: its name may be theirs.
+    """
     if isinstance(target, Target):
         return target
     label = target._meta.concrete_model._meta.label_lower if target._meta.concrete_model else ""
-    name = "" if label in UNNAMED else str(target)
-    return Target(label, str(target.pk), name)
+    if label in UNNAMED:
+        return Target(label, str(target.pk))
+    owner = owner_of(target)
+    return Target(label, str(target.pk), str(target) if owner is None else f"of user {owner}")
+
+
+def owned_by(model: type[Model]) -> list[str]:
+    """Return the attributes of a model's objects that hold the keys of people they go with."""
+    return [
+        field.attname
+        for field in model._meta.concrete_fields
+        if isinstance(field, ForeignKey)
+        and field.related_model is User
+        and field.remote_field.on_delete is CASCADE
+    ]
+
+
+def owner_of(target: Model) -> int | None:
+    """Return the key of the person with whom an object goes, None if it is not one person's."""
+    keys = (getattr(target, attribute) for attribute in owned_by(target._meta.model))
+    return next((key for key in keys if key is not None), None)
 
 
 def address(origin: Origin | None) -> str | None:

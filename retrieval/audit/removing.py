@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -24,10 +24,11 @@ def pseudonym(key: int | str | None) -> str:
     return f"deleted user {key}"
 
 
-def forget_person(key: int) -> int:
+def forget_person(key: int, names: Iterable[str] = ()) -> int:
     """Replace a person's name by a pseudonym and drop their addresses; return how many events.
 
-    The admin's own log, of what was done to their account, says no more either.
+    The admin's own log, of what was done to their account, says no more either, nor does any entry
+    that is about something called by one of `names`.
     """
     by_them = Q(actor_id=key)
     about_them = Q(target_type=USER, target_id=str(key))
@@ -38,6 +39,7 @@ def forget_person(key: int) -> int:
     entries.filter(content_type__app_label="auth").update(
         object_repr=pseudonym(key), change_message=""
     )
+    LogEntry.objects.filter(object_repr__in=[*names]).update(object_repr=pseudonym(key))
     return events
 
 

@@ -12,7 +12,7 @@ from django.db.models import Q
 from django.db.models.signals import m2m_changed, post_delete, post_save, pre_save
 from django.dispatch import receiver
 
-from retrieval.audit.recording import Target, record
+from retrieval.audit.recording import Target, described, owned_by, record
 from retrieval.audit.removing import forget_person
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def deleted(instance: Model, **_: Any) -> None:
     """Record that something watched is gone; from then on people have a pseudonym."""
     record(None, f"{instance._meta.model_name}.deleted", instance)
     if isinstance(instance, User):
-        forget_person(instance.pk)
+        forget_person(instance.pk, {instance.get_username(), instance.email} - {""})
 
 
 def watch(*labels: str) -> None:
@@ -134,12 +134,21 @@ def changed_in_admin(instance: LogEntry, created: bool, **_: Any) -> None:
     label = f"{kind.app_label}.{kind.model}" if kind else ""
     if not created or (instance.action_flag == DELETION and label in watched):
         return
-    record(
-        instance.user,
-        ADMIN[instance.action_flag],
-        Target(label, instance.object_id or "", instance.object_repr),
-        changes=_changes(instance.change_message),
-    )
+    about = _about(instance, label)
+    if about.name != instance.object_repr:
+        LogEntry.objects.filter(pk=instance.pk).update(object_repr=about.name)
+    changes = _changes(instance.change_message)
+    record(instance.user, ADMIN[instance.action_flag], about, changes=changes)
+
+
+def _about(entry: LogEntry, label: str) -> Target:
+    """Return what an entry of the admin is about; of what is one person's own, not its name."""
+    model = entry.content_type.model_class() if entry.content_type else None
+    key = entry.object_id or ""
+    if model is None or not owned_by(model):
+        return Target(label, key, entry.object_repr)
+    found = model._base_manager.filter(pk=key).first()
+    return described(found) if found is not None else Target(label, key)
 
 
 def _changes(message: str) -> list[dict[str, Any]]:

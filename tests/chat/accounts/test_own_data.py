@@ -10,9 +10,11 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from allauth.account.models import EmailAddress
 from allauth.usersessions.models import UserSession
-from django.contrib.admin.models import LogEntry
+from django.contrib.admin.models import DELETION, LogEntry
 from django.contrib.auth.models import User
+from django.contrib.contenttypes.models import ContentType
 from django.contrib.sessions.models import Session
 from django.test import Client
 from django.urls import reverse
@@ -25,6 +27,7 @@ from retrieval.audit.models import AuditEvent
 from retrieval.audit.recording import record
 from retrieval.backends.base import QUOTING
 from retrieval.database import in_thread
+from retrieval.limits.models import Limit
 from retrieval.models import Collection, Document, DocumentVersion, Visibility
 from tests import conversations
 
@@ -258,6 +261,50 @@ def test_deleting_somebody_in_admin_does_the_same(ada: User, client: Client) -> 
     assert client.get(PAGE).status_code == 302
     assert AuditEvent.objects.get(action="user.deleted").target_name == f"deleted user {key}"
     assert LogEntry.objects.get().object_repr == f"deleted user {key}"
+
+
+def test_nothing_of_a_name_stays_when_an_account_is_deleted(client: Client) -> None:
+    """Not by what was the person's own, whether it was changed or deleted, one or many."""
+    zelda = conversations.person("zelda.quux", email="zelda@quux.example")
+    client.force_login(conversations.person("root", is_staff=True, is_superuser=True))
+    addresses = [
+        EmailAddress.objects.create(user=zelda, email=email, primary=email == zelda.email)
+        for email in (zelda.email, "quux@quux.example")
+    ]
+    limit = Limit.objects.create(user=zelda, uploads_a_day=3)
+    token, _ = tokens.make(zelda, "Zelda Quux's backup", ["ask"], None)
+    token.revoke()
+    first = addresses[0]
+    changed = {"user": zelda.pk, "email": first.email, "verified": "on", "primary": "on"}
+    client.post(f"/admin/account/emailaddress/{first.pk}/change/", changed)
+    client.post(f"/admin/account/emailaddress/{addresses[1].pk}/delete/", {"post": "yes"})
+    client.post(f"/admin/limits/limit/{limit.pk}/delete/", {"post": "yes"})
+    client.post(f"/admin/auth/user/{zelda.pk}/delete/", {"post": "yes"})
+    left = f"{[*AuditEvent.objects.values()]} {[*LogEntry.objects.values()]}"
+    assert AuditEvent.objects.filter(action="admin.changed").exists()
+    assert AuditEvent.objects.filter(action="limit.deleted").exists()
+    assert not User.objects.filter(pk=zelda.pk).exists()
+    assert "quux" not in left.lower()
+
+
+def test_what_was_deleted_with_others_in_admin_says_no_name_either(client: Client) -> None:
+    """Django tells nobody of entries that it makes many of at once."""
+    zelda = conversations.person("zelda.quux", email="zelda@quux.example")
+    root = conversations.person("root")
+    entries = [
+        LogEntry(
+            user=root,
+            content_type=ContentType.objects.get_for_model(EmailAddress),
+            object_id="1",
+            object_repr=name,
+            action_flag=DELETION,
+        )
+        for name in (zelda.email, zelda.username)
+    ]
+    LogEntry.objects.bulk_create(entries)
+    key = zelda.pk
+    zelda.delete()
+    assert {entry.object_repr for entry in LogEntry.objects.all()} == {f"deleted user {key}"}
 
 
 def test_a_name_that_is_mistyped_deletes_nothing(signed_in: Client) -> None:

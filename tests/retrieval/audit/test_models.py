@@ -79,6 +79,39 @@ def test_who_is_gone_has_a_pseudonym_and_no_address() -> None:
     assert (by_bob.actor_name, by_bob.target_name) == ("bob", "ada.pdf")
 
 
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"actor_name": "bob"},
+        {"actor_name": "deleted user 8"},
+        {"target_name": "b.pdf"},
+        {"target_name": "deleted user 1"},
+        {"address": "192.0.2.8"},
+    ],
+)
+def test_erasure_lets_nobody_have_another_name(fields: dict[str, str]) -> None:
+    event(
+        actor_id=7,
+        actor_name="ada",
+        target_type="retrieval.document",
+        target_id="1",
+        target_name="a.pdf",
+        address="192.0.2.7",
+    )
+    with (
+        pytest.raises(DatabaseError, match="append-only"),
+        transaction.atomic(),
+        removing._permitting("erasure"),
+    ):
+        AuditEvent.objects.update(**fields)
+
+
+def test_erasure_may_leave_no_name_at_all() -> None:
+    event(actor_id=7, actor_name="ada", target_name="a.pdf", address="192.0.2.7")
+    with removing._permitting("erasure"):
+        AuditEvent.objects.update(actor_name="", target_name="", address=None)
+
+
 def test_erasure_may_change_names_only() -> None:
     event()
     with (

@@ -5,14 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from allauth.account.models import EmailAddress
 from django.contrib.auth.models import AnonymousUser
 from django.http import HttpRequest
 from django.test import RequestFactory
 
+from chat.accounts.guests import NOT_STORED
+from chat.accounts.models import Guest
 from chat.models import Conversation
 from retrieval.audit.models import AuditEvent
 from retrieval.audit.recording import Target, answering, arecord, record
 from retrieval.database import in_thread
+from retrieval.limits.models import Limit
 from retrieval.models import Collection
 from tests.conversations import person
 
@@ -49,6 +53,24 @@ def test_without_an_actor_it_is_who_sent_the_request_that_is_answered() -> None:
 def test_nobody_signed_in_is_nobody() -> None:
     event = record(AnonymousUser(), "file.downloaded", request=request(address="2001:db8::1"))
     assert (event.actor_id, event.actor_name, event.address) == (None, "", "2001:db8::1")
+
+
+def test_a_guest_of_whom_nothing_is_stored_is_nobody() -> None:
+    phantom = Guest(pk=NOT_STORED, username="guest-1", is_active=False)
+    event = record(None, "login.failed", request=request(user=phantom))
+    assert (event.actor_id, event.actor_name, event.address) == (None, "", "192.0.2.7")
+    stored = Guest.objects.create_guest()
+    event = record(None, "login.failed", request=request(user=stored))
+    assert (event.actor_id, event.actor_name) == (stored.pk, stored.username)
+
+
+def test_what_is_one_persons_own_is_called_by_their_key() -> None:
+    ada = person("ada")
+    address = EmailAddress.objects.create(user=ada, email="ada@example.org")
+    assert record(None, "a", address).target_name == f"of user {ada.pk}"
+    assert record(None, "a", Limit.objects.create(user=ada)).target_name == f"of user {ada.pk}"
+    everyone = Limit.objects.create(scope="everyone")
+    assert record(None, "a", everyone).target_name == "Everyone who is signed in"
 
 
 def test_a_socket_has_an_address_or_none() -> None:
