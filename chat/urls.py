@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from chat import source_views, views
+from chat import plain_form, source_views, views
 
 app_name = "chat"
 urlpatterns = [
@@ -10,6 +10,8 @@ urlpatterns = [
     path("c/<uuid:conversation_id>/", views.conversation, name="conversation"),
     path("c/<uuid:conversation_id>/rename/", views.rename, name="rename"),
     path("c/<uuid:conversation_id>/delete/", views.delete, name="delete"),
+    path("c/<uuid:conversation_id>/wait/", plain_form.wait, name="wait"),
+    path("ask/", plain_form.ask, name="ask"),
     path("sidebar/", views.sidebar, name="sidebar"),
     path("documents/status/", views.document_status, name="document_status"),
     path("messages/<uuid:message_id>/", views.message, name="message"),

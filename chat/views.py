@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
+from uuid import uuid4
 
 from asgiref.sync import async_to_sync
 from django.contrib.auth.views import redirect_to_login
@@ -21,7 +22,9 @@ from django_htmx.http import HttpResponseClientRedirect
 from chat import evidence, runs
 from chat.accounts import guests
 from chat.accounts.models import Guest
+from chat.choosing import choices
 from chat.models import ACTIVE, Assistant, Conversation, Message, Role
+from chat.ways_on import WAYS
 from retrieval import backends
 from retrieval.models import Collection, Document, Stage
 from retrieval.text.cleaning import label
@@ -73,20 +76,35 @@ def conversation(request: VisitorRequest, conversation_id: UUID | None = None) -
     current = None
     if conversation_id:
         current = get_object_or_404(_conversations(request), pk=conversation_id)
+    return conversation_page(request, current)
+
+
+def conversation_page(
+    request: VisitorRequest,
+    current: Conversation | None,
+    extra: dict[str, Any] | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    """Return the page of a conversation, None for a new one."""
     context = {
         "conversation": current,
         "messages": evidence.messages(request.user, conversation=current) if current else (),
         "assistant": _assistant(request, current),
+        "choices": choices(request.user),
+        "ways": WAYS,
+        # The same form sent twice asks once.
+        "ask_id": uuid4(),
         # Guests have no model to connect.
         "quotes_only": backends.generator().quotes_only and not isinstance(request.user, Guest),
         "is_guest": isinstance(request.user, Guest),
         "theme": request.COOKIES.get("theme", "system"),
         "sidebar_closed": request.COOKIES.get("sidebar") == "closed",
-        **_sidebar(request, "1", str(conversation_id or "")),
+        **_sidebar(request, "1", str(current.pk if current else "")),
+        **(extra or {}),
     }
     if current is None:
         context |= _document_status(request)
-    response = render(request, "chat/conversation.html", context)
+    response = render(request, "chat/conversation.html", context, status=status)
     guests.remember(request, response)
     return response
 
@@ -151,8 +169,10 @@ def delete(request: VisitorRequest, conversation_id: UUID) -> HttpResponse:
 @require_safe
 @visitor_required
 def document_status(request: VisitorRequest) -> HttpResponse:
-    """Say how many documents are ready, and offer questions once they are."""
-    context = {"assistant": _assistant(request, None), **_document_status(request)}
+    """Say how many documents are ready, and offer an assistant's questions once they are."""
+    named = Assistant.objects.usable_by(request.user).filter(name=request.GET.get("assistant", ""))
+    assistant = named.first() or _assistant(request, None)
+    context = {"assistant": assistant, **_document_status(request)}
     return render(request, "chat/_document_status.html", context)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import date, timedelta
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.html import format_html
 
-from chat import evidence
+from chat import evidence, ways_on
 from chat.models import ACTIVE, Conversation, Message, Run, RunState
 
 if TYPE_CHECKING:
@@ -87,3 +88,15 @@ def source_list(message: Message) -> dict[str, Any]:
     cited, others = evidence.sources(message)
     related = not cited and answer_state(message) == "no_answer"
     return {"message": message, "cited": cited, "others": others, "related": related}
+
+
+@register.filter
+def way_on(code: str) -> str:
+    """Return what the page offers beside an error of this code."""
+    return ways_on.way_on(code)
+
+
+@register.filter(name="json")
+def as_json(value: object) -> str:
+    """Return a value as JSON, for an attribute that a script reads."""
+    return json.dumps(value, ensure_ascii=False)

@@ -2,6 +2,8 @@
  * The form at the bottom: writing, sending, and the stop button in the place of send.
  */
 
+/** @import { Kept } from "./kept.js" */
+
 import { randomId } from "./identity.js";
 
 // A second click of a double click on Send must not stop what it just asked.
@@ -9,12 +11,17 @@ const STOP_DELAY_MS = 400;
 // What is typed is searched for ahead when the typing pauses, once it can be a question.
 const PAUSE_MS = 300;
 const SHORTEST_QUESTION = 8;
+// In characters as the server counts them; how many there are is said when it becomes tight.
+const LONGEST_QUESTION = 20_000;
+const COUNTED_FROM = 18_000;
 // Timers of browsers count in 31 bits.
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
+// Some browsers tell only by this code that Enter ends a word that is being composed.
+const COMPOSING_KEY = 229;
 
 /**
  * @typedef {object} Actions
- * @property {(text: string, id: string) => void} onAsk
+ * @property {(text: string, id: string) => object} onAsk returns the message to send
  * @property {() => void} onStop
  * @property {(text: string) => void} onPause
  * @property {() => string | null} conversation
@@ -22,21 +29,30 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** The question form; `setBusy` switches between asking and stopping. */
 export class Composer {
-  /** @param {HTMLFormElement} form */
-  constructor(form) {
+  /**
+   * @param {HTMLFormElement} form
+   * @param {Kept} kept
+   */
+  constructor(form, kept) {
     this.form = form;
+    this.kept = kept;
     this.input = /** @type {HTMLTextAreaElement} */ (form.elements.namedItem("text"));
     this.send = /** @type {HTMLButtonElement} */ (form.querySelector(".send"));
     this.halt = /** @type {HTMLButtonElement} */ (form.querySelector(".stop"));
+    this.count = /** @type {HTMLElement} */ (form.querySelector(".composer-count"));
     this.refusal = /** @type {HTMLElement} */ (document.getElementById("composer-refusal"));
     this.untilAgain = 0;
     this.sentAt = -Infinity;
     this.busy = false;
     this.pause = 0;
+    /** @type {() => string | null} */
+    this.conversation = () => null;
+    // The browser would cut what is pasted without a word.
+    this.input.removeAttribute("maxlength");
     this.input.addEventListener("input", () => this.fit());
     this.input.addEventListener("keydown", (event) => {
-      const plain = event.key === "Enter" && !event.shiftKey && !event.isComposing;
-      if (!plain) return;
+      const composing = event.isComposing || event.keyCode === COMPOSING_KEY;
+      if (event.key !== "Enter" || event.shiftKey || composing) return;
       event.preventDefault();
       form.requestSubmit();
     });
@@ -45,28 +61,57 @@ export class Composer {
 
   /** @param {Actions} actions */
   connect({ onAsk, onStop, onPause, conversation }) {
+    this.conversation = conversation;
+    this.input.value ||= this.kept.get("draft", conversation());
+    this.fit();
     this.input.addEventListener("input", () => {
+      this.keep();
       clearTimeout(this.pause);
       const text = this.input.value.trim();
-      if (text.length >= SHORTEST_QUESTION) this.pause = setTimeout(onPause, PAUSE_MS, text);
+      const fits = text.length >= SHORTEST_QUESTION && text.length <= LONGEST_QUESTION;
+      if (fits) this.pause = setTimeout(onPause, PAUSE_MS, text);
     });
     this.form.addEventListener("submit", (event) => event.preventDefault());
     this.form.addEventListener("htmx:wsConfigSend", (event) => {
       const { detail } = /** @type {CustomEvent} */ (event);
       const text = this.input.value.trim();
-      if (!text || this.busy) return event.preventDefault();
-      const id = randomId();
-      const current = conversation();
+      if (!text || this.busy || this.refuseLong(text)) return event.preventDefault();
       detail.headers = null;
-      detail.parameters = { type: "ask", id, text, ...(current && { conversation: current }) };
+      detail.parameters = onAsk(text, randomId());
+      // The draft stays until the server has the question.
       this.input.value = "";
       clearTimeout(this.pause);
       this.fit();
-      onAsk(text, id);
     });
     this.halt.addEventListener("click", () => {
       if (performance.now() - this.sentAt >= STOP_DELAY_MS) onStop();
     });
+  }
+
+  /** Keep what is written for this conversation. */
+  keep() {
+    this.kept.set("draft", this.conversation(), this.input.value.trim() && this.input.value);
+  }
+
+  /**
+   * The server has the question: the draft is what has been written since.
+   * @param {string | null} conversation where it was asked, null for what was a new one
+   */
+  taken(conversation) {
+    this.kept.set("draft", conversation, "");
+    this.keep();
+  }
+
+  /**
+   * Put a question into the field, to be changed and asked again.
+   * @param {string} text
+   */
+  write(text) {
+    const typed = this.input.value.trim();
+    this.input.value = typed && typed !== text ? `${text}\n${typed}` : text;
+    this.fit();
+    this.keep();
+    this.input.focus();
   }
 
   /** @param {boolean} busy */
@@ -94,15 +139,27 @@ export class Composer {
    * @param {{ message: string, retry_in_ms: number }} refusal
    */
   giveBack(text, { message, retry_in_ms: wait }) {
-    const typed = this.input.value.trim();
-    this.input.value = typed ? `${text}\n${typed}` : text;
-    this.fit();
-    this.input.focus();
-    this.refusal.textContent = message;
-    this.refusal.hidden = false;
-    clearTimeout(this.untilAgain);
+    this.write(text);
+    this.refuse(message);
     if (!wait || wait > LONGEST_TIMER_MS) return;
     this.untilAgain = setTimeout(() => (this.refusal.hidden = true), wait);
+  }
+
+  /**
+   * @param {string} text
+   * @returns {boolean} whether it is too long, which is said then
+   */
+  refuseLong(text) {
+    const over = length(text) - LONGEST_QUESTION;
+    if (over > 0) this.refuse((this.count.dataset.over ?? "").replace("{n}", over.toLocaleString()));
+    return over > 0;
+  }
+
+  /** @param {string} message */
+  refuse(message) {
+    clearTimeout(this.untilAgain);
+    this.refusal.textContent = message;
+    this.refusal.hidden = false;
   }
 
   stopping() {
@@ -111,9 +168,25 @@ export class Composer {
 
   /** Grow with the text; its largest height is the style sheet's matter. */
   fit() {
-    this.send.disabled = !this.input.value.trim();
+    const text = this.input.value.trim();
+    this.send.disabled = !text;
+    const count = text.length < COUNTED_FROM ? 0 : length(text);
+    this.count.hidden = count < COUNTED_FROM;
+    const most = LONGEST_QUESTION.toLocaleString();
+    this.count.textContent = this.count.hidden ? "" : `${count.toLocaleString()} / ${most}`;
+    this.count.toggleAttribute("data-over-limit", count > LONGEST_QUESTION);
     if (CSS.supports("field-sizing", "content")) return;
     this.input.style.blockSize = "auto";
     this.input.style.blockSize = `${this.input.scrollHeight}px`;
   }
+}
+
+/**
+ * Count characters as the server does: one outside of the basic plane is one, not two.
+ * @param {string} text
+ */
+function length(text) {
+  let count = 0;
+  for (const _ of text) count += 1;
+  return count;
 }

@@ -5,6 +5,8 @@
 /** @import { AnswerState, CitationData, Frame, Source } from "./types.d.ts" */
 
 import { AnswerText } from "./answer.js";
+import { Waiting } from "./waiting.js";
+import { offerWay } from "./ways.js";
 
 /** @type {AnswerState[]} */
 const ACTIVE = ["searching", "streaming"];
@@ -18,6 +20,7 @@ export class Turn {
     /** Whether somebody has pressed Stop on this page. */
     this.stopping = false;
     this.text = new AnswerText(part(element, ".prose"));
+    this.waiting = new Waiting((words) => this.showStatus(words));
   }
 
   /**
@@ -69,12 +72,14 @@ export class Turn {
       case "status":
         if (frame.answer) this.element.dataset.message = frame.answer;
         this.showStatus(frame.message);
+        this.waiting.stage(frame.stage);
         break;
       case "search_results":
         this.showStatus(found(frame.results));
         break;
       case "thinking":
         this.showStatus("Thinking…");
+        this.waiting.over();
         break;
       case "warning":
         this.showStatus(frame.message);
@@ -111,6 +116,7 @@ export class Turn {
     if (!notice) return;
     part(notice, ".notice-text").textContent = message;
     part(notice, ".notice-code").textContent = run ? `${code} · ${run}` : code;
+    offerWay(notice, code);
   }
 
   /** @param {AnswerState} state */
@@ -136,6 +142,7 @@ export class Turn {
 
   /** @param {AnswerState} state */
   setState(state) {
+    this.waiting.over();
     this.element.dataset.state = state;
   }
 }

@@ -159,6 +159,19 @@ def test_a_second_tab_follows_and_stops_the_same_answer(writing: Page, held: Pro
         state(page, "cancelled")
 
 
+def test_a_reload_in_mid_answer_goes_on(writing: Page, held: Provider) -> None:
+    # Without somebody who reads, the answer would be given up at once here.
+    reader = writing.context.new_page()
+    reader.goto(writing.url)
+    expect(reader.locator(".prose .cite")).to_have_count(3)
+    writing.reload()
+    expect(writing.locator(".prose .cite")).to_have_count(3)
+    held.release(2)
+    expect(writing.locator(".prose .cite")).to_have_count(5)
+    reader.keyboard.press("Escape")
+    state(writing, "cancelled")
+
+
 def test_a_second_tab_sees_what_is_asked_on_the_first(writing: Page, held: Provider) -> None:
     second = writing.context.new_page()
     second.goto(writing.url)

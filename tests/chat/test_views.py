@@ -117,7 +117,7 @@ def test_showing_a_conversation_takes_as_many_queries_however_long_it_is(
         conversations.answered(
             ada, f"And {number}?", version=version, conversation=run.conversation
         )
-    with django_assert_max_num_queries(14):
+    with django_assert_max_num_queries(16):
         text_of(page, reverse("chat:conversation", args=[run.conversation_id]))
 
 

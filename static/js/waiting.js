@@ -1,0 +1,38 @@
+/**
+ * Says what an answer is waiting for, when that takes long.
+ */
+
+const LONG_MS = 5000;
+const LONGER_MS = 15_000;
+
+/** @type {Record<string, [string, string]>} by stage: after a while, and after a longer one */
+const WORDS = {
+  queued: ["Waiting for the answer before this one…", "Still waiting for its turn…"],
+  rewriting: ["Still working out what to search for…", "The model is slow to say what to search for…"],
+  searching: ["Still searching…", "The search takes longer than usual…"],
+  reranking: ["Still ranking what was found…", "Ranking takes longer than usual…"],
+  generating: ["Waiting for the model’s first words…", "The model is busy: still waiting for its first words…"],
+};
+
+/** One answer's wait; `stage` whenever it goes on, `over` when words have come. */
+export class Waiting {
+  /** @param {(words: string) => void} say */
+  constructor(say) {
+    this.say = say;
+    /** @type {ReturnType<typeof setTimeout>[]} */
+    this.timers = [];
+  }
+
+  /** @param {string} name */
+  stage(name) {
+    this.over();
+    const [long, longer] = WORDS[name] ?? [];
+    if (long) this.timers.push(setTimeout(this.say, LONG_MS, long));
+    if (longer) this.timers.push(setTimeout(this.say, LONGER_MS, longer));
+  }
+
+  over() {
+    for (const timer of this.timers) clearTimeout(timer);
+    this.timers = [];
+  }
+}
