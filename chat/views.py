@@ -86,10 +86,11 @@ def conversation_page(
     status: int = 200,
 ) -> HttpResponse:
     """Return the page of a conversation, None for a new one."""
+    assistant = _assistant(request, current)
     context = {
         "conversation": current,
         "messages": evidence.messages(request.user, conversation=current) if current else (),
-        "assistant": _assistant(request, current),
+        "assistant": assistant,
         "choices": choices(request.user),
         "ways": WAYS,
         # The same form sent twice asks once.
@@ -103,7 +104,7 @@ def conversation_page(
         **(extra or {}),
     }
     if current is None:
-        context |= _document_status(request)
+        context |= _document_status(request, assistant)
     response = render(request, "chat/conversation.html", context, status=status)
     guests.remember(request, response)
     return response
@@ -172,7 +173,7 @@ def document_status(request: VisitorRequest) -> HttpResponse:
     """Say how many documents are ready, and offer an assistant's questions once they are."""
     named = Assistant.objects.usable_by(request.user).filter(name=request.GET.get("assistant", ""))
     assistant = named.first() or _assistant(request, None)
-    context = {"assistant": assistant, **_document_status(request)}
+    context = {"assistant": assistant, **_document_status(request, assistant)}
     return render(request, "chat/_document_status.html", context)
 
 
@@ -205,10 +206,13 @@ def _is_open(request: VisitorRequest, conversation: Conversation) -> bool:
     return url.split("?")[0] == reverse("chat:conversation", args=[conversation.pk])
 
 
-def _document_status(request: VisitorRequest) -> dict[str, Any]:
+def _document_status(request: VisitorRequest, assistant: Assistant | None) -> dict[str, Any]:
     documents = Document.objects.filter(
         enabled=True, collection__in=Collection.objects.visible_to(request.user)
     )
+    # One that names no collections searches all.
+    if assistant and (searched := assistant.collections.values_list("pk", flat=True)):
+        documents = documents.filter(collection__in=list(searched))
     waiting = Q(current_version=None, versions__stage__in=IN_PROGRESS)
     counts = documents.aggregate(
         ready=Count("pk", filter=Q(current_version__isnull=False), distinct=True),
