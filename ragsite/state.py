@@ -21,7 +21,8 @@ def state_dir(base_dir: Path) -> Path:
     if is_root() and not open_to_others(base_dir):
         digest = hashlib.sha256(str(base_dir).encode()).hexdigest()[:8]
         return Path("/var/lib/ragsite") / f"{base_dir.name}-{digest}"
-    return base_dir / "var"
+    # A server is known by its folder, which must be the same by whatever link it is reached.
+    return (base_dir / "var").resolve()
 
 
 def is_root() -> bool:

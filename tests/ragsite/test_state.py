@@ -50,3 +50,14 @@ def test_of_two_processes_that_make_the_key_the_first_wins(
 
     monkeypatch.setattr(secret, "get_random_secret_key", slower)
     assert secret.key(tmp_path) == "the first"
+
+
+def test_a_linked_folder_is_the_one_it_leads_to(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Or a server that runs would be taken for one that does not."""
+    monkeypatch.setattr(state, "is_root", lambda: False)
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "var").symlink_to(tmp_path / "kept")
+    assert state.state_dir(tmp_path / "site") == tmp_path / "kept"
