@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import date, timedelta
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -11,8 +10,10 @@ from django import template
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.html import format_html
+from django.utils.translation import gettext
 
-from chat import evidence, ways_on
+from chat import evidence, sidebar
+from chat.feedback import own_feedback
 from chat.models import ACTIVE, Conversation, Message, Run, RunState
 
 if TYPE_CHECKING:
@@ -42,11 +43,11 @@ def by_period(conversations: Iterable[Conversation]) -> list[tuple[str, list[Con
 def period(day: date, today: date) -> str:
     """Name the time in which `day` lies, as seen from `today`."""
     if day >= today:
-        return "Today"
+        return gettext("Today")
     if day == today - timedelta(days=1):
-        return "Yesterday"
+        return gettext("Yesterday")
     if day > today - timedelta(days=7):
-        return "Last 7 days"
+        return gettext("Last 7 days")
     return date_format(day, "F" if day.year == today.year else "F Y")
 
 
@@ -90,13 +91,13 @@ def source_list(message: Message) -> dict[str, Any]:
     return {"message": message, "cited": cited, "others": others, "related": related}
 
 
+@register.inclusion_tag("chat/_feedback.html")
+def feedback_of(message: Message) -> dict[str, Any]:
+    """Show what the reader said of an answer, and let them say it."""
+    return {"message": message, "feedback": own_feedback(message)}
+
+
 @register.filter
-def way_on(code: str) -> str:
-    """Return what the page offers beside an error of this code."""
-    return ways_on.way_on(code)
-
-
-@register.filter(name="json")
-def as_json(value: object) -> str:
-    """Return a value as JSON, for an attribute that a script reads."""
-    return json.dumps(value, ensure_ascii=False)
+def may_be_titled(conversation: Conversation) -> bool:
+    """Whether the generator may be about to give a conversation its title."""
+    return sidebar.may_be_titled(conversation)

@@ -3,18 +3,16 @@
  */
 
 import { CitationCard } from "./card.js";
-import { Choice } from "./choice.js";
+import { citedMarkdown } from "./cited-markdown.js";
 import { copyText } from "./clipboard.js";
 import { Composer } from "./composer.js";
-import { confirmRequests } from "./confirmation.js";
 import { Conversation } from "./conversation.js";
-import { forgetKept, Kept } from "./kept.js";
+import { linkTo } from "./message-link.js";
 import { SourcePanel } from "./panel.js";
-import { recallQuestions } from "./recall.js";
 import { followAnswers } from "./scrolling.js";
 import { sidebar } from "./sidebar.js";
 import { chooseTheme } from "./theme.js";
-import { welcome } from "./welcome.js";
+import { toasts } from "./toast.js";
 
 const COPIED_MS = 1500;
 
@@ -28,10 +26,8 @@ function the(id) {
 }
 
 const root = the("chat");
-const kept = new Kept(root.dataset.person ?? "");
-const composer = new Composer(/** @type {HTMLFormElement} */ (the("composer")), kept);
-const choice = new Choice(the("choice"));
-const conversation = new Conversation(root, composer, choice, kept);
+const composer = new Composer(/** @type {HTMLFormElement} */ (the("composer")));
+const conversation = new Conversation(root, composer);
 const panel = new SourcePanel(root, the("panel"));
 const card = new CitationCard(the("messages"), the("card"), (mark) => {
   return conversation.turnOf(mark)?.citations[Number(mark.dataset.ordinal)];
@@ -46,47 +42,29 @@ composer.connect({
   onPause: (text) => conversation.lookAhead(text),
   conversation: () => conversation.id,
 });
-recallQuestions(composer.input, () => conversation.questions);
-conversation.recallChoice();
-choice.connect(() => conversation.keepChoice());
-welcome(root, choice);
 sidebar(root);
 chooseTheme();
-confirmRequests(/** @type {HTMLDialogElement} */ (the("confirm")));
+toasts();
 followAnswers(root);
 
 document.addEventListener("click", (event) => {
   if (!(event.target instanceof Element)) return;
   const element = /** @type {HTMLElement | null} */ (
-    event.target.closest(
-      ".cite, [data-ask], [data-ask-again], [data-continue], [data-edit], [data-way='new'], [data-copy]",
-    )
+    event.target.closest(".cite, [data-ask], [data-ask-again], [data-copy], [data-copy-link]")
   );
   if (!element) return;
   if (element.matches(".cite")) openCitation(element);
-  else if (element.matches("[data-ask]")) {
-    event.preventDefault(); // without scripts it sends the form
-    conversation.ask(element.dataset.ask ?? "");
-  } else if (element.matches("[data-ask-again]")) conversation.askAgain(element);
-  else if (element.matches("[data-continue]")) {
-    conversation.continueAfter(element, element.dataset.continue ?? "");
-  } else if (element.matches("[data-edit]")) conversation.edit(element);
-  else if (element.matches("[data-way]")) conversation.takeAlong(element);
+  else if (element.matches("[data-ask]")) conversation.ask(element.dataset.ask ?? "");
+  else if (element.matches("[data-ask-again]")) conversation.askAgain(element);
   else copy(element);
 });
 
 document.addEventListener("keydown", (event) => {
-  if (event.key !== "Escape" || event.defaultPrevented || event.isComposing) return;
+  if (event.key !== "Escape" || event.defaultPrevented) return;
   if (document.querySelector("dialog[open], .menu:popover-open")) return;
-  if (choice.close() || card.close() || panel.close()) return;
+  if (card.close() || panel.close()) return;
   if (root.hasAttribute("data-sheet")) root.removeAttribute("data-sheet");
-  // A key that is held down would close a layer, and go on to stop.
-  else if (!event.repeat) conversation.stop();
-});
-
-document.addEventListener("submit", (event) => {
-  const form = event.target;
-  if (form instanceof HTMLFormElement && form.matches("[data-sign-out]")) forgetKept();
+  else conversation.stop();
 });
 
 window.addEventListener("popstate", () => location.reload());
@@ -101,9 +79,15 @@ function openCitation(mark) {
 
 /** @param {HTMLElement} button */
 async function copy(button) {
-  const turn = conversation.turnOf(button);
-  const question = button.closest(".question")?.querySelector(".question-text");
-  await copyText(turn?.text.text ?? question?.textContent ?? "");
+  await copyText(copied(button));
   button.dataset.copied = "";
   setTimeout(() => delete button.dataset.copied, COPIED_MS);
+}
+
+/** @param {HTMLElement} button */
+function copied(button) {
+  const turn = conversation.turnOf(button);
+  if (!turn) return button.closest(".question")?.querySelector(".question-text")?.textContent ?? "";
+  if (!button.matches("[data-copy-link]")) return citedMarkdown(turn.text.text, turn.citations);
+  return linkTo(conversation.url(`c/${conversation.id}/`), turn.element.dataset.message ?? "");
 }

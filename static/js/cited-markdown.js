@@ -4,6 +4,8 @@
 
 /** @import { CitationData } from "./types.d.ts" */
 
+import { fill, gettext } from "./translation.js";
+
 /**
  * @param {string} text
  * @param {CitationData[]} citations
@@ -38,7 +40,7 @@ function sources(citations) {
  */
 function source(title, page) {
   if (page === null) return oneLine(title);
-  return interpolate(gettext("%(title)s, p. %(page)s"), { title: oneLine(title), page }, true);
+  return fill(gettext("%(title)s, p. %(page)s"), { title: oneLine(title), page });
 }
 
 /** @param {string} text */

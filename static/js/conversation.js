@@ -3,20 +3,16 @@
  */
 
 /** @import { Frame } from "./types.d.ts" */
-/** @import { Choice } from "./choice.js" */
 /** @import { Composer } from "./composer.js" */
-/** @import { Kept } from "./kept.js" */
 
 import { randomId } from "./identity.js";
 import { Receipt } from "./receipt.js";
 import { Socket } from "./socket.js";
+import { gettext } from "./translation.js";
 import { Turn } from "./turn.js";
-import { wayOn } from "./ways.js";
 
 // The person has used up what they may: the question goes back to where it was written.
 const USED_UP = ["rate_limited", "too_many_runs", "quota_exceeded"];
-// What was chosen is no longer there for this person.
-const NOT_THERE = ["unknown_assistant", "unknown_collection"];
 // What the server could not do for now is asked for again after this long, then twice as long.
 const AGAIN_MS = [1000, 30_000];
 
@@ -25,19 +21,13 @@ export class Conversation {
   /**
    * @param {HTMLElement} root
    * @param {Composer} composer
-   * @param {Choice} choice
-   * @param {Kept} kept
    */
-  constructor(root, composer, choice, kept) {
+  constructor(root, composer) {
     this.root = root;
     this.composer = composer;
-    this.choice = choice;
-    this.kept = kept;
     this.thread = /** @type {HTMLElement} */ (root.querySelector("#thread"));
-    /** @type {Map<string, Turn>} asks that have not become runs yet */
+    /** @type {Map<string, Turn>} asks that have not become runs yet, and their texts */
     this.asked = new Map();
-    /** @type {Map<string, object>} their messages */
-    this.messages = new Map();
     /** @type {Map<string, Turn>} */
     this.runs = new Map();
     /** @type {WeakMap<Element, Turn>} */
@@ -50,7 +40,6 @@ export class Conversation {
     this.socket = new Socket(root, {
       onFrame: (frame) => this.receive(frame),
       onOpen: () => this.rejoin(),
-      onLeave: () => this.keepAsked(),
     });
     this.receipt = new Receipt((taken) => this.socket.send({ type: "ack", ...taken }));
     for (const element of this.thread.querySelectorAll(".answer")) {
@@ -85,10 +74,9 @@ export class Conversation {
   }
 
   /**
-   * Show a question and its answer to be; the message itself is sent by the form or `ask`.
+   * Show a question and its answer to be; the message itself is sent by the form or `askAgain`.
    * @param {string} text
    * @param {string} id the ask's
-   * @returns {object} the message
    */
   begin(text, id) {
     this.root.toggleAttribute("data-new", false);
@@ -97,70 +85,24 @@ export class Conversation {
     const turn = this.answer();
     turn.element.dataset.askId = id;
     turn.element.dataset.question = text;
-    const name = this.choice.assistant?.value;
-    if (name) /** @type {HTMLElement} */ (turn.element.querySelector(".answer-name")).textContent = name;
-    const message = { type: "ask", id, ...this.asking(text) };
     this.asked.set(id, turn);
-    this.messages.set(id, message);
     this.composer.sent();
     this.showState("searching");
     this.thread.dispatchEvent(new CustomEvent("thread:asked", { bubbles: true }));
-    return message;
-  }
-
-  /**
-   * Return what is asked, of whom, and where.
-   * @param {string} text
-   */
-  asking(text) {
-    return { text, ...(this.id && { conversation: this.id }), ...this.choice.chosen };
   }
 
   /** @param {string} text */
   ask(text) {
     if (this.active) return;
-    this.socket.send(this.begin(text, randomId()));
+    const id = randomId();
+    this.begin(text, id);
+    this.sendAsk(id, text);
   }
 
   /** @param {Element} element something in the answer whose question is to be asked again */
   askAgain(element) {
-    this.ask(this.questionOf(element));
-  }
-
-  /**
-   * Ask for the rest of an answer that was broken off: a question like any other, which has the
-   * earlier text before it.
-   * @param {Element} element something in the answer
-   * @param {string} word what such a question begins with
-   */
-  continueAfter(element, word) {
-    const question = this.questionOf(element);
-    this.ask(question.startsWith(word) ? question : `${word} ${question}`);
-  }
-
-  /** @param {Element} element something in the answer whose question is to be changed */
-  edit(element) {
-    this.composer.write(this.questionOf(element));
-  }
-
-  /** @param {Element} element something in the answer whose question is for a new conversation */
-  takeAlong(element) {
-    this.kept.set("draft", null, this.questionOf(element));
-  }
-
-  /**
-   * @param {Element} element something in an answer
-   * @returns {string}
-   */
-  questionOf(element) {
     const question = element.closest(".answer")?.previousElementSibling;
-    return question?.querySelector(".question-text")?.textContent ?? "";
-  }
-
-  /** @returns {string[]} what was asked here, oldest first */
-  get questions() {
-    const texts = this.thread.querySelectorAll(".question-text");
-    return [...texts].map((each) => each.textContent ?? "");
+    this.ask(question?.querySelector(".question-text")?.textContent ?? "");
   }
 
   /** @param {Element} element something in an answer */
@@ -169,18 +111,25 @@ export class Conversation {
     return answer ? this.turns.get(answer) : undefined;
   }
 
+  /**
+   * @param {string} id
+   * @param {string} text
+   */
+  sendAsk(id, text) {
+    this.socket.send({ type: "ask", id, text, ...(this.id && { conversation: this.id }) });
+  }
+
   /** @param {string} text what is being typed */
   lookAhead(text) {
     if (!this.socket.open || this.active) return;
-    this.socket.send({ type: "prefetch", ...this.asking(text) });
+    this.socket.send({ type: "prefetch", text, ...(this.id && { conversation: this.id }) });
   }
 
   stop() {
     const turn = this.active;
     if (!turn) return;
     this.composer.stopping();
-    turn.waiting.over();
-    turn.showStatus("Stopping…");
+    turn.showStatus(gettext("Stopping…"));
     turn.stopping = true;
     this.sendStop(turn);
   }
@@ -199,7 +148,7 @@ export class Conversation {
     if (turn?.run) this.socket.send({ type: "resume", run: turn.run, after: turn.seq });
     else this.watch();
     // The same id asks once, so an ask that may have been lost is simply sent again.
-    for (const message of this.messages.values()) this.socket.send(message);
+    for (const [id, { element }] of this.asked) this.sendAsk(id, element.dataset.question ?? "");
     if (turn?.stopping) this.sendStop(turn);
   }
 
@@ -237,7 +186,7 @@ export class Conversation {
     turn.receive(frame);
     this.receipt.note(frame.run, turn.seq);
     if (turn.state !== before || frame.seq === 1) this.showState(turn.state);
-    if (frame.seq === 1) this.announce("Answering");
+    if (frame.seq === 1) this.announce(gettext("Answering"));
     if (frame.type === "done" || frame.type === "error") this.ended(turn);
   }
 
@@ -263,11 +212,10 @@ export class Conversation {
       this.resumeOnce(run, 0);
       return null;
     }
-    let turn = this.forget(frame.ask);
+    let turn = this.asked.get(frame.ask ?? "");
     if (turn) {
-      const before = this.id;
-      if (!before && frame.conversation) this.created(frame.conversation);
-      this.composer.taken(before);
+      this.asked.delete(frame.ask ?? "");
+      if (!this.id && frame.conversation) this.created(frame.conversation);
     } else {
       // Asked on another page.
       if (!this.id || frame.conversation !== this.id) return null;
@@ -282,36 +230,18 @@ export class Conversation {
 
   /** @param {Extract<Frame, { type: "error" }>} error */
   refused(error) {
-    const turn = this.forget(error.ask);
+    const turn = this.asked.get(error.ask ?? "");
     if (!turn) {
       if (error.recoverable && !error.ask) this.rejoinLater();
       return;
     }
-    if (NOT_THERE.includes(error.code)) this.choice.chosen = {};
-    if (USED_UP.includes(error.code) || wayOn(error.code) === "edit") {
+    this.asked.delete(error.ask ?? "");
+    if (USED_UP.includes(error.code)) {
       this.giveBack(turn, error);
       return;
     }
     turn.receive({ ...error, seq: 0 });
     this.ended(turn);
-  }
-
-  /**
-   * Return the turn of a question that is no longer only asked.
-   * @param {string | null} ask its id
-   */
-  forget(ask) {
-    const turn = this.asked.get(ask ?? "");
-    this.asked.delete(ask ?? "");
-    this.messages.delete(ask ?? "");
-    return turn;
-  }
-
-  /** Keep what was asked in vain, as drafts for when the person is back. */
-  keepAsked() {
-    for (const { element } of this.asked.values()) {
-      this.kept.set("draft", this.id, element.dataset.question ?? "");
-    }
   }
 
   /**
@@ -331,7 +261,7 @@ export class Conversation {
   ended(turn) {
     if (this.deleted) return;
     this.showState(turn.state);
-    this.announce(turn.state === "failed" ? "The answer failed" : "Answer complete");
+    this.announce(turn.state === "failed" ? gettext("The answer failed") : gettext("Answer complete"));
     this.watch();
     const { message } = turn.element.dataset;
     const foot = turn.element.querySelector(".answer-foot");
@@ -341,27 +271,10 @@ export class Conversation {
   /** @param {string} id */
   created(id) {
     this.root.dataset.conversation = id;
-    this.choice.began();
-    this.kept.set("choice", null, "");
-    this.keepChoice();
     const address = this.url(`c/${id}/`);
     history.pushState({}, "", address);
     this.watching = true;
     this.root.dispatchEvent(new CustomEvent("conversation:created", { bubbles: true }));
-  }
-
-  /** Remember, for this conversation, who is asked and where it is searched. */
-  keepChoice() {
-    const { assistant } = this.choice;
-    const { collections } = this.choice.chosen;
-    const kept = { ...(assistant && { assistant: assistant.value }), collections };
-    this.kept.set("choice", this.id, JSON.stringify(kept));
-  }
-
-  /** Choose as it was chosen here before. */
-  recallChoice() {
-    const kept = this.kept.get("choice", this.id);
-    if (kept) this.choice.chosen = JSON.parse(kept);
   }
 
   /**

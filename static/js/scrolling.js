@@ -2,6 +2,8 @@
  * Scrolling that follows the answer only while the reader is at the bottom.
  */
 
+import { linkedMessage } from "./message-link.js";
+
 const NEAR_PX = 48;
 const STILL_PX = 4;
 
@@ -45,5 +47,13 @@ export function followAnswers(root) {
   for (const element of [pane, ...pane.children]) resized.observe(element);
   root.addEventListener("thread:asked", toBottom);
   jump.addEventListener("click", toBottom);
-  toBottom();
+  const linked = linkedMessage();
+  if (!linked) {
+    toBottom();
+    return;
+  }
+  following = false;
+  linked.scrollIntoView({ block: "start" });
+  linked.focus({ preventScroll: true });
+  look();
 }

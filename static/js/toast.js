@@ -29,7 +29,8 @@ export function toasts() {
 
   document.addEventListener("htmx:oobAfterSwap", (event) => {
     const { target } = /** @type {CustomEvent} */ (event).detail;
-    if (target instanceof Element && target.id === "toast") shown();
+    // What was pressed goes behind this, in the same task.
+    if (target instanceof Element && target.id === "toast") setTimeout(shown);
   });
   document.addEventListener("click", (event) => {
     if (event.target instanceof Element && event.target.closest("[data-toast-close]")) body()?.remove();

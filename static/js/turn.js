@@ -5,8 +5,7 @@
 /** @import { AnswerState, CitationData, Frame, Source } from "./types.d.ts" */
 
 import { AnswerText } from "./answer.js";
-import { Waiting } from "./waiting.js";
-import { offerWay } from "./ways.js";
+import { fill, gettext, ngettext } from "./translation.js";
 
 /** @type {AnswerState[]} */
 const ACTIVE = ["searching", "streaming"];
@@ -20,7 +19,6 @@ export class Turn {
     /** Whether somebody has pressed Stop on this page. */
     this.stopping = false;
     this.text = new AnswerText(part(element, ".prose"));
-    this.waiting = new Waiting((words) => this.showStatus(words));
   }
 
   /**
@@ -70,16 +68,14 @@ export class Turn {
     this.seq = frame.seq;
     switch (frame.type) {
       case "status":
-        if (frame.answer) this.element.dataset.message = frame.answer;
+        if (frame.answer) this.name(frame.answer);
         this.showStatus(frame.message);
-        this.waiting.stage(frame.stage);
         break;
       case "search_results":
         this.showStatus(found(frame.results));
         break;
       case "thinking":
-        this.showStatus("Thinking…");
-        this.waiting.over();
+        this.showStatus(gettext("Thinking…"));
         break;
       case "warning":
         this.showStatus(frame.message);
@@ -109,6 +105,12 @@ export class Turn {
     }
   }
 
+  /** @param {string} message the id under which the answer is stored: links lead to it */
+  name(message) {
+    this.element.dataset.message = message;
+    this.element.id = `message-${message}`;
+  }
+
   /** @param {{ code: string, message: string, run: string | null }} error */
   fail({ code, message, run }) {
     this.end(code === "interrupted" ? "interrupted" : "failed");
@@ -116,7 +118,6 @@ export class Turn {
     if (!notice) return;
     part(notice, ".notice-text").textContent = message;
     part(notice, ".notice-code").textContent = run ? `${code} · ${run}` : code;
-    offerWay(notice, code);
   }
 
   /** @param {AnswerState} state */
@@ -142,7 +143,6 @@ export class Turn {
 
   /** @param {AnswerState} state */
   setState(state) {
-    this.waiting.over();
     this.element.dataset.state = state;
   }
 }
@@ -170,13 +170,10 @@ function found(results) {
   const passages = new Set(used.map((source) => source.index)).size;
   const documents = new Set(used.map((source) => source.document_id)).size;
   if (!used.length) return "";
-  return `${count(passages, "passage")} in ${count(documents, "document")}`;
-}
-
-/**
- * @param {number} number
- * @param {string} noun
- */
-function count(number, noun) {
-  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+  return fill(gettext("%(passages)s in %(documents)s"), {
+    passages: fill(ngettext("%(count)s passage", "%(count)s passages", passages), { count: passages }),
+    documents: fill(ngettext("%(count)s document", "%(count)s documents", documents), {
+      count: documents,
+    }),
+  });
 }

@@ -75,11 +75,13 @@ export type AnswerState =
 /** What the socket of htmx's extension offers in an event's detail. */
 export interface SocketWrapper {
   send(message: string, element?: Element): void;
-  reconnect(): void;
 }
 
 declare global {
   interface Window {
+    /** Django's catalogue of translations, if it is on the page. */
+    gettext?: (text: string) => string;
+    ngettext?: (one: string, many: string, count: number) => string;
     htmx: {
       config: { wsReconnectDelay: (tries: number) => number };
       ajax(method: string, url: string, options: object): Promise<void>;

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
-from chat.models import Conversation, Run
+from chat.models import Conversation, Feedback, Run
 from tests import conversations
 from tests.browser.conftest import PHONE, NewPage, screenshot, until
 
@@ -46,20 +48,111 @@ def test_escape_leaves_the_name_as_it_was(page: Page, run: Run) -> None:
     expect(page.get_by_role("link", name=run.conversation.title)).to_be_visible()
 
 
-def test_deleting_asks_first_and_opens_a_new_conversation(page: Page, run: Run) -> None:
+def test_deleting_the_open_conversation_is_undone_from_the_new_one(page: Page, run: Run) -> None:
     item = page.locator(".item").first
     item.hover()
     item.get_by_role("button", name="Delete").click()
-    dialog = page.get_by_role("dialog")
-    expect(dialog).to_contain_text(run.conversation.title)
-    dialog.get_by_role("button", name="Cancel").click()
-    expect(dialog).to_be_hidden()
-    assert Conversation.objects.exists()
+    undo = page.get_by_role("button", name="Undo")
+    expect(undo).to_be_visible()
+    expect(page).to_have_url(re.compile(r"^[^?]+:\d+/$"))  # a reload says it no more
+    expect(page.locator(".item")).to_have_count(0)
+    assert not Conversation.objects.exists()
+    screenshot(page, "deleted")
+    undo.click()
+    page.wait_for_url(f"**/c/{run.conversation_id}/")
+    expect(page.locator(".answer")).to_contain_text("22 miles")
+
+
+def test_deleting_another_conversation_is_undone_in_the_list(page: Page, ada: User) -> None:
+    Conversation.objects.create(user=ada, title="Another")
+    page.reload()
+    item = page.locator(".item", has_text="Another")
     item.hover()
     item.get_by_role("button", name="Delete").click()
-    dialog.get_by_role("button", name="Delete").click()
-    page.wait_for_url(lambda url: url.endswith("/") and "/c/" not in url)
-    assert not Conversation.objects.exists()
+    undo = page.get_by_role("button", name="Undo")
+    expect(undo).to_be_focused()  # what was pressed is gone
+    expect(item).to_have_count(0)
+    page.keyboard.press("Enter")
+    expect(item).to_be_visible()
+    expect(page.get_by_text("Brought back")).to_be_visible()
+    page.locator("#toast").get_by_role("button", name="Close").click()
+    expect(page.locator("#toast")).to_be_empty()
+    assert Conversation.objects.count() == 2
+
+
+def test_what_is_pinned_stands_on_top(page: Page, ada: User, run: Run) -> None:
+    Conversation.objects.create(user=ada, title="Another")
+    page.reload()
+    expect(page.locator(".item").first).to_contain_text("Another")
+    item = page.locator(".item", has_text=run.conversation.title)
+    item.hover()
+    item.get_by_role("button", name="Pin").click()
+    expect(page.locator(".period").first).to_contain_text("Pinned")
+    expect(page.locator(".item").first).to_contain_text(run.conversation.title)
+    expect(item.get_by_role("button", name="Pin")).to_be_focused()
+    expect(item.get_by_role("link")).to_have_attribute("aria-current", "page")
+    screenshot(page, "pinned")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Pinned")).to_be_hidden()
+
+
+def test_a_link_opens_one_message_of_many(new_page: NewPage, ada: User, run: Run) -> None:
+    version = run.answer.citations.select_related("version").first()
+    assert version
+    runs = [
+        conversations.answered(ada, version=version.version, conversation=run.conversation)
+        for _ in range(8)
+    ]
+    page = new_page(ada)
+    page.goto(f"/c/{run.conversation_id}/#message-{runs[2].answer_id}")
+    linked = page.locator(f"#message-{runs[2].answer_id}")
+    expect(linked).to_be_in_viewport()
+    expect(linked).to_be_focused()
+    expect(page.locator(".answer").last).not_to_be_in_viewport()
+    screenshot(page, "linked")
+
+
+def test_a_link_to_an_answer_and_the_answer_with_its_sources_are_copied(
+    page: Page, run: Run
+) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    answer = page.locator(".answer")
+    answer.hover()
+    answer.get_by_role("button", name="Copy link").click()
+    expect(answer.locator("[data-copy-link][data-copied]")).to_be_visible()
+    link = page.evaluate("navigator.clipboard.readText()")
+    assert link.endswith(f"/c/{run.conversation_id}/#message-{run.answer_id}")
+    answer.get_by_role("button", name="Copy", exact=True).click()
+    expect(answer.locator("[data-copy][data-copied]")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()") == (
+        "The lamp can be seen from **22 miles** away [1]. It was automated in 1998 [1].\n\n"
+        "**Sources**\n\n"
+        "- [1] Lighthouses of Scotland, p. 2: “The lamp can be seen from 22 miles away.”\n"
+    )
+
+
+def test_an_answer_is_rated_and_one_may_change_ones_mind(page: Page, run: Run) -> None:
+    answer = page.locator(".answer")
+    answer.hover()
+    bad = answer.get_by_role("button", name="Not helpful")
+    bad.click()
+    expect(bad).to_have_attribute("aria-pressed", "true")
+    expect(bad).to_be_focused()
+    answer.get_by_text("It is incomplete").click()
+    answer.get_by_label("Comment").fill("And by day?")
+    screenshot(page, "feedback")
+    answer.get_by_role("button", name="Send").click()
+    expect(answer.get_by_text("Thank you.")).to_be_visible()
+    page.reload()
+    expect(bad).to_have_attribute("aria-pressed", "true")
+    answer.get_by_role("button", name="It is incomplete").click()
+    expect(answer.get_by_label("Comment")).to_have_value("And by day?")
+    answer.get_by_role("button", name="Helpful", exact=True).click()
+    expect(bad).to_have_attribute("aria-pressed", "false")
+    assert Feedback.objects.get().helpful
+    answer.get_by_role("button", name="Helpful", exact=True).click()
+    expect(answer.locator("[aria-pressed='true']")).to_have_count(0)
+    assert not Feedback.objects.exists()
 
 
 def test_the_panel_pushes_the_column_and_walks_through_citations(page: Page) -> None:

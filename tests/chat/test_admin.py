@@ -95,7 +95,7 @@ def test_evidence_takes_as_many_queries_however_long_it_is(
     version = DocumentVersion.objects.get()
     for number in range(5):
         conversations.answered(ada, f"{number}?", version=version, conversation=run.conversation)
-    with django_assert_max_num_queries(15):
+    with django_assert_max_num_queries(16):
         staff.get(page_of(run))
 
 

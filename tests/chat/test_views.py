@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -10,10 +9,9 @@ import pytest
 from django.contrib.auth.models import Permission, User
 from django.test import Client
 from django.urls import reverse
-from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
-from chat.models import Assistant, Candidate, Citation, Conversation, Message, Run, RunState
+from chat.models import Assistant, Candidate, Citation, Conversation, Run, RunState
 from retrieval import backends
 from retrieval.models import Collection, Document, DocumentVersion, Stage, Visibility
 from tests import conversations
@@ -117,7 +115,7 @@ def test_showing_a_conversation_takes_as_many_queries_however_long_it_is(
         conversations.answered(
             ada, f"And {number}?", version=version, conversation=run.conversation
         )
-    with django_assert_max_num_queries(16):
+    with django_assert_max_num_queries(18):
         text_of(page, reverse("chat:conversation", args=[run.conversation_id]))
 
 
@@ -217,68 +215,6 @@ def test_an_uncited_passage_opens_too(page: Client, run: Run) -> None:
     assert page.get(reverse("chat:source", args=[run.answer_id, 99])).status_code == 404
 
 
-def test_conversations_are_grouped_by_time(page: Client, ada: User) -> None:
-    for days in (0, 1, 3):
-        made = Conversation.objects.create(user=ada, title=f"{days} days ago")
-        past = timezone.now() - timedelta(days=days)
-        Conversation.objects.filter(pk=made.pk).update(updated_at=past)
-    html = text_of(page, reverse("chat:sidebar"))
-    order = [html.index(name) for name in ("Today", "0 days", "Yesterday", "1 days", "Last 7 days")]
-    assert order == sorted(order)
-
-
-def test_older_conversations_come_a_page_at_a_time(page: Client, ada: User) -> None:
-    Conversation.objects.bulk_create(
-        Conversation(user=ada, title=f"Number {number}") for number in range(70)
-    )
-    assert "?page=2" in text_of(page, reverse("chat:sidebar"))
-    html = text_of(page, reverse("chat:sidebar") + "?page=2&current=nonsense")
-    assert html.count("<li") == 10
-    assert "?page=" not in html
-
-
-def test_a_rename_changes_the_title_and_not_the_order(page: Client, run: Run) -> None:
-    before = Conversation.objects.get()
-    url = reverse("chat:rename", args=[before.pk])
-    assert before.title in text_of(page, url)
-    html = page.post(url, {"title": "  The  lamp "}).content.decode()
-    after = Conversation.objects.get()
-    assert after.title == "The lamp"
-    assert after.updated_at == before.updated_at
-    assert "The lamp" in html
-
-
-def test_an_empty_title_changes_nothing(page: Client, run: Run) -> None:
-    page.post(reverse("chat:rename", args=[run.conversation_id]), {"title": "  "})
-    assert Conversation.objects.get().title == "How far can the lamp be seen?"
-
-
-def test_renaming_the_open_conversation_renames_the_page(page: Client, run: Run) -> None:
-    address = reverse("chat:conversation", args=[run.conversation_id])
-    headers = {"HX-Request": "true", "HX-Current-URL": f"http://testserver{address}"}
-    url = reverse("chat:rename", args=[run.conversation_id])
-    html = page.post(url, {"title": "The lamp"}, headers=headers).content.decode()
-    assert 'id="conversation-title" hx-swap-oob="true" dir="auto">The lamp' in html
-
-
-def test_deleting_removes_everything_of_a_conversation(page: Client, run: Run) -> None:
-    response = page.post(reverse("chat:delete", args=[run.conversation_id]))
-    assert response.status_code == 200
-    assert not Conversation.objects.exists()
-    assert not Message.objects.exists()
-
-
-def test_deleting_the_open_conversation_opens_a_new_one(page: Client, run: Run) -> None:
-    address = reverse("chat:conversation", args=[run.conversation_id])
-    headers = {"HX-Request": "true", "HX-Current-URL": f"http://testserver{address}"}
-    response = page.post(reverse("chat:delete", args=[run.conversation_id]), headers=headers)
-    assert response.headers["HX-Redirect"] == "/"
-
-
-def test_looking_does_not_delete(page: Client, run: Run) -> None:
-    assert page.get(reverse("chat:delete", args=[run.conversation_id])).status_code == 405
-
-
 def waiting(title: str, stage: Stage = Stage.EMBEDDING) -> None:
     """Make a document that was never ready."""
     collection, _ = Collection.objects.get_or_create(name="Samples")
@@ -323,9 +259,9 @@ def test_documents_one_may_not_see_do_not_count(page: Client) -> None:
 def test_the_banner_says_that_answers_quote_only_without_a_model(page: Client) -> None:
     generator = backends.generator()
     assert isinstance(generator, ScriptedGenerator)
-    assert "no model is connected" not in text_of(page, "/")
+    assert "OPENAI_API_KEY" not in text_of(page, "/")
     generator.quotes_only = True
-    assert "no model is connected" in text_of(page, "/")
+    assert "OPENAI_API_KEY" in text_of(page, "/")
 
 
 def test_only_staff_are_led_to_administration(client: Client, ada: User) -> None:
