@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from chat import conversation_views, feedback_views, source_views, views
+from chat import conversation_views, feedback_views, plain_form, source_views, views
 
 app_name = "chat"
 urlpatterns = [
@@ -13,6 +13,8 @@ urlpatterns = [
     path("c/<uuid:conversation_id>/pin/", conversation_views.pin, name="pin"),
     path("c/<uuid:conversation_id>/delete/", conversation_views.delete, name="delete"),
     path("c/<uuid:conversation_id>/restore/", conversation_views.restore, name="restore"),
+    path("c/<uuid:conversation_id>/wait/", plain_form.wait, name="wait"),
+    path("ask/", plain_form.ask, name="ask"),
     path("sidebar/", conversation_views.sidebar, name="sidebar"),
     path("documents/status/", views.document_status, name="document_status"),
     path("messages/<uuid:message_id>/", views.message, name="message"),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
+from uuid import uuid4
 
 from django.contrib.auth.views import redirect_to_login
 from django.db.models import Count, Q
@@ -19,9 +20,11 @@ from django_htmx.http import HttpResponseClientRedirect
 from chat import evidence
 from chat.accounts import guests
 from chat.accounts.models import Guest
+from chat.choosing import choices
 from chat.feedback import attach_feedback
 from chat.models import Assistant, Conversation, Message, Role
 from chat.sidebar import conversations_of, listing, restorable
+from chat.ways_on import WAYS
 from retrieval import backends
 from retrieval.models import Collection, Document, Stage
 
@@ -69,12 +72,27 @@ def conversation(request: VisitorRequest, conversation_id: UUID | None = None) -
     current = None
     if conversation_id:
         current = get_object_or_404(conversations_of(request.user), pk=conversation_id)
+    return conversation_page(request, current)
+
+
+def conversation_page(
+    request: VisitorRequest,
+    current: Conversation | None,
+    extra: dict[str, Any] | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    """Return the page of a conversation, None for a new one."""
     messages = evidence.messages(request.user, conversation=current) if current else []
     attach_feedback(messages, request.user)
+    assistant = _assistant(request, current)
     context = {
         "conversation": current,
         "messages": messages,
-        "assistant": _assistant(request, current),
+        "assistant": assistant,
+        "choices": choices(request.user),
+        "ways": WAYS,
+        # The same form sent twice asks once.
+        "ask_id": uuid4(),
         # Guests have no model to connect.
         "quotes_only": backends.generator().quotes_only and not isinstance(request.user, Guest),
         "is_guest": isinstance(request.user, Guest),
@@ -82,11 +100,12 @@ def conversation(request: VisitorRequest, conversation_id: UUID | None = None) -
         "sidebar_closed": request.COOKIES.get("sidebar") == "closed",
         # What was deleted while it was open can be brought back here.
         "deleted": restorable(request.user, request.GET.get("deleted")),
-        **listing(request.user, "1", str(conversation_id or "")),
+        **listing(request.user, "1", str(current.pk if current else "")),
+        **(extra or {}),
     }
     if current is None:
-        context |= _document_status(request)
-    response = render(request, "chat/conversation.html", context)
+        context |= _document_status(request, assistant)
+    response = render(request, "chat/conversation.html", context, status=status)
     guests.remember(request, response)
     return response
 
@@ -110,8 +129,10 @@ def message(request: VisitorRequest, message_id: UUID) -> HttpResponse:
 @require_safe
 @visitor_required
 def document_status(request: VisitorRequest) -> HttpResponse:
-    """Say how many documents are ready, and offer questions once they are."""
-    context = {"assistant": _assistant(request, None), **_document_status(request)}
+    """Say how many documents are ready, and offer an assistant's questions once they are."""
+    named = Assistant.objects.usable_by(request.user).filter(name=request.GET.get("assistant", ""))
+    assistant = named.first() or _assistant(request, None)
+    context = {"assistant": assistant, **_document_status(request, assistant)}
     return render(request, "chat/_document_status.html", context)
 
 
@@ -130,10 +151,13 @@ def _assistant(request: VisitorRequest, conversation: Conversation | None) -> As
     return Assistant.objects.usable_by(request.user).preferred().first()
 
 
-def _document_status(request: VisitorRequest) -> dict[str, Any]:
+def _document_status(request: VisitorRequest, assistant: Assistant | None) -> dict[str, Any]:
     documents = Document.objects.filter(
         enabled=True, collection__in=Collection.objects.visible_to(request.user)
     )
+    # One that names no collections searches all.
+    if assistant and (searched := assistant.collections.values_list("pk", flat=True)):
+        documents = documents.filter(collection__in=list(searched))
     waiting = Q(current_version=None, versions__stage__in=IN_PROGRESS)
     counts = documents.aggregate(
         ready=Count("pk", filter=Q(current_version__isnull=False), distinct=True),

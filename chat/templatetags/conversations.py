@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import date, timedelta
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ from django.utils.formats import date_format
 from django.utils.html import format_html
 from django.utils.translation import gettext
 
-from chat import evidence, sidebar
+from chat import evidence, sidebar, ways_on
 from chat.feedback import own_feedback
 from chat.models import ACTIVE, Conversation, Message, Run, RunState
 
@@ -101,3 +102,15 @@ def feedback_of(message: Message) -> dict[str, Any]:
 def may_be_titled(conversation: Conversation) -> bool:
     """Whether the generator may be about to give a conversation its title."""
     return sidebar.may_be_titled(conversation)
+
+
+@register.filter
+def way_on(code: str) -> str:
+    """Return what the page offers beside an error of this code."""
+    return ways_on.way_on(code)
+
+
+@register.filter(name="json")
+def as_json(value: object) -> str:
+    """Return a value as JSON, for an attribute that a script reads."""
+    return json.dumps(value, ensure_ascii=False)

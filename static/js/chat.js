@@ -3,16 +3,20 @@
  */
 
 import { CitationCard } from "./card.js";
+import { Choice } from "./choice.js";
 import { citedMarkdown } from "./cited-markdown.js";
 import { copyText } from "./clipboard.js";
 import { Composer } from "./composer.js";
 import { Conversation } from "./conversation.js";
+import { forgetKept, Kept } from "./kept.js";
 import { linkTo } from "./message-link.js";
 import { SourcePanel } from "./panel.js";
+import { recallQuestions } from "./recall.js";
 import { followAnswers } from "./scrolling.js";
 import { sidebar } from "./sidebar.js";
 import { chooseTheme } from "./theme.js";
 import { toasts } from "./toast.js";
+import { welcome } from "./welcome.js";
 
 const COPIED_MS = 1500;
 
@@ -26,8 +30,10 @@ function the(id) {
 }
 
 const root = the("chat");
-const composer = new Composer(/** @type {HTMLFormElement} */ (the("composer")));
-const conversation = new Conversation(root, composer);
+const kept = new Kept(root.dataset.person ?? "");
+const composer = new Composer(/** @type {HTMLFormElement} */ (the("composer")), kept);
+const choice = new Choice(the("choice"));
+const conversation = new Conversation(root, composer, choice, kept);
 const panel = new SourcePanel(root, the("panel"));
 const card = new CitationCard(the("messages"), the("card"), (mark) => {
   return conversation.turnOf(mark)?.citations[Number(mark.dataset.ordinal)];
@@ -42,6 +48,10 @@ composer.connect({
   onPause: (text) => conversation.lookAhead(text),
   conversation: () => conversation.id,
 });
+recallQuestions(composer.input, () => conversation.questions);
+conversation.recallChoice();
+choice.connect(() => conversation.keepChoice());
+welcome(root, choice);
 sidebar(root);
 chooseTheme();
 toasts();
@@ -50,21 +60,35 @@ followAnswers(root);
 document.addEventListener("click", (event) => {
   if (!(event.target instanceof Element)) return;
   const element = /** @type {HTMLElement | null} */ (
-    event.target.closest(".cite, [data-ask], [data-ask-again], [data-copy], [data-copy-link]")
+    event.target.closest(
+      ".cite, [data-ask], [data-ask-again], [data-continue], [data-edit], [data-way='new'], [data-copy], [data-copy-link]",
+    )
   );
   if (!element) return;
   if (element.matches(".cite")) openCitation(element);
-  else if (element.matches("[data-ask]")) conversation.ask(element.dataset.ask ?? "");
-  else if (element.matches("[data-ask-again]")) conversation.askAgain(element);
+  else if (element.matches("[data-ask]")) {
+    event.preventDefault(); // without scripts it sends the form
+    conversation.ask(element.dataset.ask ?? "");
+  } else if (element.matches("[data-ask-again]")) conversation.askAgain(element);
+  else if (element.matches("[data-continue]")) {
+    conversation.continueAfter(element, element.dataset.continue ?? "");
+  } else if (element.matches("[data-edit]")) conversation.edit(element);
+  else if (element.matches("[data-way]")) conversation.takeAlong(element);
   else copy(element);
 });
 
 document.addEventListener("keydown", (event) => {
-  if (event.key !== "Escape" || event.defaultPrevented) return;
+  if (event.key !== "Escape" || event.defaultPrevented || event.isComposing) return;
   if (document.querySelector("dialog[open], .menu:popover-open")) return;
-  if (card.close() || panel.close()) return;
+  if (choice.close() || card.close() || panel.close()) return;
   if (root.hasAttribute("data-sheet")) root.removeAttribute("data-sheet");
-  else conversation.stop();
+  // A key that is held down would close a layer, and go on to stop.
+  else if (!event.repeat) conversation.stop();
+});
+
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  if (form instanceof HTMLFormElement && form.matches("[data-sign-out]")) forgetKept();
 });
 
 window.addEventListener("popstate", () => location.reload());

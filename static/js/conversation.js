@@ -3,16 +3,21 @@
  */
 
 /** @import { Frame } from "./types.d.ts" */
+/** @import { Choice } from "./choice.js" */
 /** @import { Composer } from "./composer.js" */
+/** @import { Kept } from "./kept.js" */
 
 import { randomId } from "./identity.js";
 import { Receipt } from "./receipt.js";
 import { Socket } from "./socket.js";
 import { gettext } from "./translation.js";
 import { Turn } from "./turn.js";
+import { wayOn } from "./ways.js";
 
 // The person has used up what they may: the question goes back to where it was written.
 const USED_UP = ["rate_limited", "too_many_runs", "quota_exceeded"];
+// What was chosen is no longer there for this person.
+const NOT_THERE = ["unknown_assistant", "unknown_collection"];
 // What the server could not do for now is asked for again after this long, then twice as long.
 const AGAIN_MS = [1000, 30_000];
 
@@ -21,13 +26,19 @@ export class Conversation {
   /**
    * @param {HTMLElement} root
    * @param {Composer} composer
+   * @param {Choice} choice
+   * @param {Kept} kept
    */
-  constructor(root, composer) {
+  constructor(root, composer, choice, kept) {
     this.root = root;
     this.composer = composer;
+    this.choice = choice;
+    this.kept = kept;
     this.thread = /** @type {HTMLElement} */ (root.querySelector("#thread"));
-    /** @type {Map<string, Turn>} asks that have not become runs yet, and their texts */
+    /** @type {Map<string, Turn>} asks that have not become runs yet */
     this.asked = new Map();
+    /** @type {Map<string, object>} their messages */
+    this.messages = new Map();
     /** @type {Map<string, Turn>} */
     this.runs = new Map();
     /** @type {WeakMap<Element, Turn>} */
@@ -40,6 +51,7 @@ export class Conversation {
     this.socket = new Socket(root, {
       onFrame: (frame) => this.receive(frame),
       onOpen: () => this.rejoin(),
+      onLeave: () => this.keepAsked(),
     });
     this.receipt = new Receipt((taken) => this.socket.send({ type: "ack", ...taken }));
     for (const element of this.thread.querySelectorAll(".answer")) {
@@ -74,9 +86,10 @@ export class Conversation {
   }
 
   /**
-   * Show a question and its answer to be; the message itself is sent by the form or `askAgain`.
+   * Show a question and its answer to be; the message itself is sent by the form or `ask`.
    * @param {string} text
    * @param {string} id the ask's
+   * @returns {object} the message
    */
   begin(text, id) {
     this.root.toggleAttribute("data-new", false);
@@ -85,24 +98,70 @@ export class Conversation {
     const turn = this.answer();
     turn.element.dataset.askId = id;
     turn.element.dataset.question = text;
+    const name = this.choice.assistant?.value;
+    if (name) /** @type {HTMLElement} */ (turn.element.querySelector(".answer-name")).textContent = name;
+    const message = { type: "ask", id, ...this.asking(text) };
     this.asked.set(id, turn);
+    this.messages.set(id, message);
     this.composer.sent();
     this.showState("searching");
     this.thread.dispatchEvent(new CustomEvent("thread:asked", { bubbles: true }));
+    return message;
+  }
+
+  /**
+   * Return what is asked, of whom, and where.
+   * @param {string} text
+   */
+  asking(text) {
+    return { text, ...(this.id && { conversation: this.id }), ...this.choice.chosen };
   }
 
   /** @param {string} text */
   ask(text) {
     if (this.active) return;
-    const id = randomId();
-    this.begin(text, id);
-    this.sendAsk(id, text);
+    this.socket.send(this.begin(text, randomId()));
   }
 
   /** @param {Element} element something in the answer whose question is to be asked again */
   askAgain(element) {
+    this.ask(this.questionOf(element));
+  }
+
+  /**
+   * Ask for the rest of an answer that was broken off: a question like any other, which has the
+   * earlier text before it.
+   * @param {Element} element something in the answer
+   * @param {string} word what such a question begins with
+   */
+  continueAfter(element, word) {
+    const question = this.questionOf(element);
+    this.ask(question.startsWith(word) ? question : `${word} ${question}`);
+  }
+
+  /** @param {Element} element something in the answer whose question is to be changed */
+  edit(element) {
+    this.composer.write(this.questionOf(element));
+  }
+
+  /** @param {Element} element something in the answer whose question is for a new conversation */
+  takeAlong(element) {
+    this.kept.set("draft", null, this.questionOf(element));
+  }
+
+  /**
+   * @param {Element} element something in an answer
+   * @returns {string}
+   */
+  questionOf(element) {
     const question = element.closest(".answer")?.previousElementSibling;
-    this.ask(question?.querySelector(".question-text")?.textContent ?? "");
+    return question?.querySelector(".question-text")?.textContent ?? "";
+  }
+
+  /** @returns {string[]} what was asked here, oldest first */
+  get questions() {
+    const texts = this.thread.querySelectorAll(".question-text");
+    return [...texts].map((each) => each.textContent ?? "");
   }
 
   /** @param {Element} element something in an answer */
@@ -111,24 +170,17 @@ export class Conversation {
     return answer ? this.turns.get(answer) : undefined;
   }
 
-  /**
-   * @param {string} id
-   * @param {string} text
-   */
-  sendAsk(id, text) {
-    this.socket.send({ type: "ask", id, text, ...(this.id && { conversation: this.id }) });
-  }
-
   /** @param {string} text what is being typed */
   lookAhead(text) {
     if (!this.socket.open || this.active) return;
-    this.socket.send({ type: "prefetch", text, ...(this.id && { conversation: this.id }) });
+    this.socket.send({ type: "prefetch", ...this.asking(text) });
   }
 
   stop() {
     const turn = this.active;
     if (!turn) return;
     this.composer.stopping();
+    turn.waiting.over();
     turn.showStatus(gettext("Stopping…"));
     turn.stopping = true;
     this.sendStop(turn);
@@ -148,7 +200,7 @@ export class Conversation {
     if (turn?.run) this.socket.send({ type: "resume", run: turn.run, after: turn.seq });
     else this.watch();
     // The same id asks once, so an ask that may have been lost is simply sent again.
-    for (const [id, { element }] of this.asked) this.sendAsk(id, element.dataset.question ?? "");
+    for (const message of this.messages.values()) this.socket.send(message);
     if (turn?.stopping) this.sendStop(turn);
   }
 
@@ -212,10 +264,11 @@ export class Conversation {
       this.resumeOnce(run, 0);
       return null;
     }
-    let turn = this.asked.get(frame.ask ?? "");
+    let turn = this.forget(frame.ask);
     if (turn) {
-      this.asked.delete(frame.ask ?? "");
-      if (!this.id && frame.conversation) this.created(frame.conversation);
+      const before = this.id;
+      if (!before && frame.conversation) this.created(frame.conversation);
+      this.composer.taken(before);
     } else {
       // Asked on another page.
       if (!this.id || frame.conversation !== this.id) return null;
@@ -230,18 +283,36 @@ export class Conversation {
 
   /** @param {Extract<Frame, { type: "error" }>} error */
   refused(error) {
-    const turn = this.asked.get(error.ask ?? "");
+    const turn = this.forget(error.ask);
     if (!turn) {
       if (error.recoverable && !error.ask) this.rejoinLater();
       return;
     }
-    this.asked.delete(error.ask ?? "");
-    if (USED_UP.includes(error.code)) {
+    if (NOT_THERE.includes(error.code)) this.choice.chosen = {};
+    if (USED_UP.includes(error.code) || wayOn(error.code) === "edit") {
       this.giveBack(turn, error);
       return;
     }
     turn.receive({ ...error, seq: 0 });
     this.ended(turn);
+  }
+
+  /**
+   * Return the turn of a question that is no longer only asked.
+   * @param {string | null} ask its id
+   */
+  forget(ask) {
+    const turn = this.asked.get(ask ?? "");
+    this.asked.delete(ask ?? "");
+    this.messages.delete(ask ?? "");
+    return turn;
+  }
+
+  /** Keep what was asked in vain, as drafts for when the person is back. */
+  keepAsked() {
+    for (const { element } of this.asked.values()) {
+      this.kept.set("draft", this.id, element.dataset.question ?? "");
+    }
   }
 
   /**
@@ -271,10 +342,27 @@ export class Conversation {
   /** @param {string} id */
   created(id) {
     this.root.dataset.conversation = id;
+    this.choice.began();
+    this.kept.set("choice", null, "");
+    this.keepChoice();
     const address = this.url(`c/${id}/`);
     history.pushState({}, "", address);
     this.watching = true;
     this.root.dispatchEvent(new CustomEvent("conversation:created", { bubbles: true }));
+  }
+
+  /** Remember, for this conversation, who is asked and where it is searched. */
+  keepChoice() {
+    const { assistant } = this.choice;
+    const { collections } = this.choice.chosen;
+    const kept = { ...(assistant && { assistant: assistant.value }), collections };
+    this.kept.set("choice", this.id, JSON.stringify(kept));
+  }
+
+  /** Choose as it was chosen here before. */
+  recallChoice() {
+    const kept = this.kept.get("choice", this.id);
+    if (kept) this.choice.chosen = JSON.parse(kept);
   }
 
   /**

@@ -6,6 +6,8 @@
 
 import { AnswerText } from "./answer.js";
 import { fill, gettext, ngettext } from "./translation.js";
+import { Waiting } from "./waiting.js";
+import { offerWay } from "./ways.js";
 
 /** @type {AnswerState[]} */
 const ACTIVE = ["searching", "streaming"];
@@ -19,6 +21,7 @@ export class Turn {
     /** Whether somebody has pressed Stop on this page. */
     this.stopping = false;
     this.text = new AnswerText(part(element, ".prose"));
+    this.waiting = new Waiting((words) => this.showStatus(words));
   }
 
   /**
@@ -70,12 +73,14 @@ export class Turn {
       case "status":
         if (frame.answer) this.name(frame.answer);
         this.showStatus(frame.message);
+        this.waiting.stage(frame.stage);
         break;
       case "search_results":
         this.showStatus(found(frame.results));
         break;
       case "thinking":
         this.showStatus(gettext("Thinking…"));
+        this.waiting.over();
         break;
       case "warning":
         this.showStatus(frame.message);
@@ -118,6 +123,7 @@ export class Turn {
     if (!notice) return;
     part(notice, ".notice-text").textContent = message;
     part(notice, ".notice-code").textContent = run ? `${code} · ${run}` : code;
+    offerWay(notice, code);
   }
 
   /** @param {AnswerState} state */
@@ -131,7 +137,8 @@ export class Turn {
 
   /** @param {string} message */
   showStatus(message) {
-    if (message) part(this.element, ".status-text").textContent = message;
+    const line = part(this.element, ".status-text");
+    if (message && line.textContent !== message) line.textContent = message;
   }
 
   /** The first words are drawn at once: the status line goes in the same frame. */
@@ -143,6 +150,7 @@ export class Turn {
 
   /** @param {AnswerState} state */
   setState(state) {
+    this.waiting.over();
     this.element.dataset.state = state;
   }
 }

@@ -75,6 +75,7 @@ export type AnswerState =
 /** What the socket of htmx's extension offers in an event's detail. */
 export interface SocketWrapper {
   send(message: string, element?: Element): void;
+  reconnect(): void;
 }
 
 declare global {

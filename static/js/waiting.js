@@ -2,16 +2,24 @@
  * Says what an answer is waiting for, when that takes long.
  */
 
+import { gettext } from "./translation.js";
+
 const LONG_MS = 5000;
 const LONGER_MS = 15_000;
 
 /** @type {Record<string, [string, string]>} by stage: after a while, and after a longer one */
 const WORDS = {
-  queued: ["Waiting for the answer before this one…", "Still waiting for its turn…"],
-  rewriting: ["Still working out what to search for…", "The model is slow to say what to search for…"],
-  searching: ["Still searching…", "The search takes longer than usual…"],
-  reranking: ["Still ranking what was found…", "Ranking takes longer than usual…"],
-  generating: ["Waiting for the model’s first words…", "The model is busy: still waiting for its first words…"],
+  queued: [gettext("Waiting for the answer before this one…"), gettext("Still waiting for its turn…")],
+  rewriting: [
+    gettext("Still working out what to search for…"),
+    gettext("The model is slow to say what to search for…"),
+  ],
+  searching: [gettext("Still searching…"), gettext("The search takes longer than usual…")],
+  reranking: [gettext("Still ranking what was found…"), gettext("Ranking takes longer than usual…")],
+  generating: [
+    gettext("Waiting for the model’s first words…"),
+    gettext("The model is busy: still waiting for its first words…"),
+  ],
 };
 
 /** One answer's wait; `stage` whenever it goes on, `over` when words have come. */
