@@ -9,6 +9,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
+from django.contrib.admin.exceptions import DisallowedModelAdminLookup
 from django.contrib.admin.options import IncorrectLookupParameters
 from django.core.exceptions import PermissionDenied
 from django.http import StreamingHttpResponse
@@ -94,7 +95,7 @@ class AuditEventAdmin(AuditEventModelAdmin):
             raise PermissionDenied
         try:
             events = self.get_changelist_instance(request).queryset
-        except IncorrectLookupParameters:
+        except (IncorrectLookupParameters, DisallowedModelAdminLookup):
             return redirect("admin:audit_auditevent_changelist")
         record(None, "audit.exported", Target("audit.auditevent"), filters=sorted(request.GET))
         name = f"audit-{timezone.now():%Y-%m-%d-%H%M}.csv"
