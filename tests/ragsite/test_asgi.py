@@ -14,7 +14,7 @@ from django.test import AsyncClient
 from ragsite.asgi import application
 
 MODULES = sorted(path.name for path in (settings.BASE_DIR / "static" / "js").glob("*.js"))
-IMPORT = re.compile(r"""^\s*(?:import|export)\b[^;]*?["'](\.[^"']+)["']""", re.MULTILINE)
+IMPORT = re.compile(r"""^\s*(?:import|export)\b[^;"'(]*["'](\.[^"']+)["']""", re.MULTILINE)
 
 
 async def fetch(url: str) -> tuple[dict[str, str], str]:
