@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,8 @@ from channels.testing import WebsocketCommunicator
 from django.conf import settings
 from django.db import connections
 from django.test import Client
+
+from tests.background import settled
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -34,7 +35,7 @@ class Page(WebsocketCommunicator):
 
 
 @pytest.fixture
-async def visit() -> AsyncIterator[Callable[..., Awaitable[Page]]]:
+async def visit(transactional_db: None) -> AsyncIterator[Callable[..., Awaitable[Page]]]:
     """Open sockets as a browser does that is signed in as someone; they are closed at the end."""
     # The apps are loaded only now.
     from chat import active  # noqa: PLC0415
@@ -60,7 +61,7 @@ async def visit() -> AsyncIterator[Callable[..., Awaitable[Page]]]:
         await page.disconnect()
     for run in list(active.RUNS.values()):
         run.cancel("stopped")
-    await asyncio.gather(*active._tasks)
+    await settled()
     await sync_to_async(connections.close_all)()
 
 

@@ -15,7 +15,6 @@ from django.db import connections
 from django.utils import timezone
 from pytest_django import Settings
 
-from chat import active as active_runs
 from chat import allowance, pace, runs, runstate, storing
 from chat.accounts.models import Guest
 from chat.active import RUNS
@@ -26,17 +25,18 @@ from retrieval.database import in_thread
 from retrieval.limits.models import Charge, Limit, Scope
 from retrieval.limits.quantities import UNLIMITED
 from retrieval.models import Chunk
+from tests.background import settled
 from tests.fakes import ScriptedGenerator
 
 
 @pytest.fixture(autouse=True)
-async def _no_run_left() -> AsyncIterator[None]:
+async def _no_run_left(transactional_db: None) -> AsyncIterator[None]:
     """End what a test leaves running."""
     yield
     for active in list(RUNS.values()):
         active.cancel("stopped")
         await asyncio.wait([active.work])
-    await asyncio.gather(*active_runs._tasks)
+    await settled()
     await sync_to_async(connections.close_all)()
 
 

@@ -16,11 +16,11 @@ from django.test import Client
 from prometheus_client import REGISTRY
 from pytest_django import Settings
 
-from chat import active as active_runs
 from chat import consumers
 from chat.models import Message, Run, RunState
 from retrieval.connections import connections as loop_connections
 from retrieval.models import Chunk
+from tests.background import settled
 from tests.fakes import ScriptedGenerator
 from tests.sockets import CLOSED, QUESTION, frame, frames_until
 
@@ -144,7 +144,7 @@ async def test_leaving_for_good_closes_the_generators_stream(
     await page.disconnect()
     async with asyncio.timeout(5):
         await generator.closed.wait()
-        await asyncio.gather(*active_runs._tasks)
+        await settled()
     assert (await Run.objects.aget()).state == RunState.CANCELLED
 
 
@@ -362,7 +362,7 @@ async def test_a_reader_that_takes_nothing_in_is_held_back_until_it_acknowledges
     while not await page.receive_nothing(timeout=0.2):
         held.append(await frame(page))
     assert held[-1]["type"] == "token"
-    await asyncio.gather(*active_runs._tasks)  # the run itself was not held back
+    await settled()  # the run itself was not held back
     await page.send_json_to({"type": "ack", "run": held[0]["run"], "seq": held[-1]["seq"]})
     rest = [await frame(page)]
     while rest[-1]["type"] != "done":

@@ -11,21 +11,24 @@ from django.contrib.auth.models import User
 from django.db import connections
 from django.test import AsyncClient
 
-from chat import active, runs
+from chat import runs
 from chat.frames import Ask, Done, Error, Frame, Token
 from chat.models import Conversation, Run, RunState
 from retrieval.models import Chunk
+from tests.background import settled
 from tests.fakes import ScriptedGenerator
 
 ASK = Ask(type="ask", text="How high is the tower?")
 
 
 @pytest.fixture(autouse=True)
-async def _afterwards(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[None]:
+async def _afterwards(
+    transactional_db: None, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[None]:
     """Drain this test only."""
     monkeypatch.setattr(runs, "_draining", asyncio.Event())
     yield
-    await asyncio.gather(*active._tasks)
+    await settled()
     await sync_to_async(connections.close_all)()
 
 

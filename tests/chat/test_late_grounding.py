@@ -13,28 +13,29 @@ from django.db import connections
 from prometheus_client import REGISTRY
 from pytest_django import Settings
 
-from chat import active, late_grounding, runs
+from chat import late_grounding, runs
 from chat.frames import Ask, Done, Frame, Grounding, Snapshot
 from chat.models import Citation, Message, Run, RunFrame, RunState
 from chat.runlog import RunLog
 from chat.templatetags.conversations import citation_data
 from retrieval.models import Chunk
+from tests.background import settled
 from tests.fakes import ScriptedGenerator
 
 QUOTE = "The tower of Lund is 96 metres high."
 
 
 @pytest.fixture(autouse=True)
-async def _quiet() -> AsyncIterator[None]:
+async def _quiet(transactional_db: None) -> AsyncIterator[None]:
     yield
-    await asyncio.gather(*active._tasks)
+    await settled()
     await sync_to_async(connections.close_all)()
 
 
 async def answered(user: User) -> list[Frame]:
     run = await runs.start(user, Ask(type="ask", text="How high is the tower?"))
     frames = [frame async for frame in runs.follow(user, run.id)]
-    await asyncio.gather(*active._tasks)
+    await settled()
     return frames
 
 
@@ -81,7 +82,7 @@ async def test_an_answer_that_was_stopped_is_checked_as_far_as_it_goes(
     async for frame in runs.follow(user, run.id):
         if frame.type == "citation":
             await runs.stop(user, run.id)
-    await asyncio.gather(*active._tasks)
+    await settled()
     assert (await Run.objects.aget()).state == RunState.CANCELLED
     assert await stored() == ("grounded", "supported", QUOTE)
 

@@ -13,11 +13,12 @@ from django.db import connections
 from prometheus_client import REGISTRY
 from structlog.testing import LogCapture
 
-from chat import active, runs
+from chat import runs
 from chat.frames import Ask, Done, Error, Status, Token, Usage, WarningFrame
 from chat.metrics import RunMeter
 from retrieval.backends.base import BackendError
 from retrieval.models import Chunk
+from tests.background import settled
 from tests.fakes import ScriptedGenerator
 
 QUESTION = "How high is the tower?"
@@ -39,9 +40,9 @@ class Change:
 
 
 @pytest.fixture(autouse=True)
-async def _no_run_left() -> AsyncIterator[None]:
+async def _no_run_left(transactional_db: None) -> AsyncIterator[None]:
     yield
-    await asyncio.gather(*active._tasks)
+    await settled()
     await sync_to_async(connections.close_all)()
 
 

@@ -9,19 +9,20 @@ from django.contrib.auth.models import User
 from django.db import connections
 from pytest_django import Settings
 
-from chat import active, runs
+from chat import runs
 from chat.frames import Ask, Done, Frame
 from chat.models import Run
 from retrieval.models import Chunk
+from tests.background import settled
 from tests.fakes import ScriptedGenerator
 
 QUESTION = "How high is the tower?"
 
 
 @pytest.fixture(autouse=True)
-async def _no_run_left() -> AsyncIterator[None]:
+async def _no_run_left(transactional_db: None) -> AsyncIterator[None]:
     yield
-    await asyncio.gather(*active._tasks)
+    await settled()
     await sync_to_async(connections.close_all)()
 
 

@@ -18,6 +18,7 @@ from chat import plain_form, runs
 from chat.accounts.models import Guest
 from chat.models import Assistant, Audience, Conversation, Message, Run, RunState
 from retrieval.models import Collection
+from tests.background import settled
 from tests.fakes import ScriptedGenerator
 
 QUESTION = "How high is the tower of Lund?"
@@ -25,9 +26,10 @@ pytestmark = pytest.mark.usefixtures("tower")
 
 
 @pytest.fixture(autouse=True)
-async def _closed() -> AsyncIterator[None]:
+async def _closed(transactional_db: None) -> AsyncIterator[None]:
     """Close the connection of asgiref's thread, which ran this test's queries."""
     yield
+    await settled()
     await sync_to_async(connections.close_all)()
 
 

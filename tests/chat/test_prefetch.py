@@ -1,6 +1,5 @@
 """What is being typed is searched for ahead, and used only while it is true."""
 
-import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
@@ -10,10 +9,11 @@ from django.db import connections
 from django.utils import timezone
 from pytest_django import Settings
 
-from chat import active, runs
+from chat import runs
 from chat.answering import prefetch
 from chat.frames import Ask, Frame, Prefetch
 from retrieval.models import Chunk, Collection, Document, DocumentVersion, Stage, Visibility
+from tests.background import settled
 from tests.fakes import ScriptedGenerator
 
 TEXT = "How high is the tower?"
@@ -21,10 +21,10 @@ LOOKED_AHEAD = ["queued", "search_results", "generating", "token", "grounding", 
 
 
 @pytest.fixture(autouse=True)
-async def _nothing_kept() -> AsyncIterator[None]:
+async def _nothing_kept(transactional_db: None) -> AsyncIterator[None]:
     prefetch._entries.clear()
     yield
-    await asyncio.gather(*active._tasks)
+    await settled()
     await sync_to_async(connections.close_all)()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
@@ -12,12 +11,13 @@ from django.db import DatabaseError, connections
 from django.test import Client
 from django.urls import reverse
 
-from chat import active, quoting, redaction, runs
+from chat import quoting, redaction, runs
 from chat.frames import Ask, Citation, Done, Frame, SearchResults, Snapshot, Token
 from chat.models import Citation as StoredCitation
 from chat.models import Run, RunFrame, RunState
 from retrieval.backends.base import QUOTING
 from retrieval.models import Chunk, Collection, Document, Visibility
+from tests.background import settled
 from tests.fakes import ScriptedGenerator
 
 SECRETS = ("The tower", "96 metres", "Anna Berg")
@@ -26,9 +26,9 @@ QUOTE = "The tower of Lund is 96 metres high [1]."
 
 
 @pytest.fixture(autouse=True)
-async def _quiet() -> AsyncIterator[None]:
+async def _quiet(transactional_db: None) -> AsyncIterator[None]:
     yield
-    await asyncio.gather(*active._tasks)
+    await settled()
     await sync_to_async(connections.close_all)()
 
 
@@ -38,7 +38,7 @@ async def answered(user: User, generator: ScriptedGenerator, answer: str = ANSWE
     run = await runs.start(user, Ask(type="ask", text="How high is the tower?"))
     async for _ in runs.follow(user, run.id):
         pass
-    await asyncio.gather(*active._tasks)
+    await settled()
     return run
 
 
@@ -247,5 +247,5 @@ async def test_a_generator_that_only_quotes_is_named_whatever_model_was_asked_fo
     run = await runs.start(user, Ask(type="ask", text="How high is the tower?", model="other"))
     async for _ in runs.follow(user, run.id):
         pass
-    await asyncio.gather(*active._tasks)
+    await settled()
     assert (await Run.objects.aget()).model == QUOTING

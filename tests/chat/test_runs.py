@@ -14,7 +14,6 @@ from django.db import connections
 from django.utils import timezone
 from pytest_django import Settings
 
-from chat import active as active_runs
 from chat import runs, runstate
 from chat.active import RUNS
 from chat.frames import Ask, Done, Error, Frame, Snapshot, WarningFrame
@@ -24,20 +23,21 @@ from retrieval.backends.base import BackendError
 from retrieval.database import in_thread
 from retrieval.models import Chunk, EmbeddingSpace, SpaceState
 from retrieval.search import SearchSettingsError
+from tests.background import settled
 from tests.fakes import ScriptedGenerator
 
 QUESTION = "How high is the tower?"
 
 
 @pytest.fixture(autouse=True)
-async def _no_run_left() -> AsyncIterator[None]:
+async def _no_run_left(transactional_db: None) -> AsyncIterator[None]:
     """Fail a test that leaves a run behind, and end it."""
     yield
     left = list(RUNS.values())
     for active in left:
         active.cancel("stopped")
         await asyncio.wait([active.work])
-    await asyncio.gather(*active_runs._tasks)
+    await settled()
     # The thread of asgiref that ran this test's queries keeps its connection otherwise.
     await sync_to_async(connections.close_all)()
     assert not left

@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.db import connections
 from pytest_django import Settings
 
-from chat import active, runs, titling
+from chat import runs, titling
 from chat.answering import titles
 from chat.answering.titles import Title
 from chat.frames import Ask, Done
@@ -19,6 +19,7 @@ from chat.models import Conversation, Titling
 from retrieval.backends.base import BackendError
 from retrieval.limits.models import Charge
 from retrieval.models import Chunk
+from tests.background import settled
 from tests.fakes import ScriptedGenerator
 
 QUESTION = "How high is the tower of Lund?"
@@ -26,9 +27,9 @@ NAME = "Height of the tower"
 
 
 @pytest.fixture(autouse=True)
-async def _quiet() -> AsyncIterator[None]:
+async def _quiet(transactional_db: None) -> AsyncIterator[None]:
     yield
-    await asyncio.gather(*active._tasks)
+    await settled()
     await sync_to_async(connections.close_all)()
 
 
@@ -44,7 +45,7 @@ async def answered(user: User, conversation: Conversation | None = None) -> Done
     asked = Ask(type="ask", text=QUESTION, conversation=conversation and conversation.pk)
     run = await runs.start(user, asked)
     frames = [frame async for frame in runs.follow(user, run.id)]
-    await asyncio.gather(*active._tasks)
+    await settled()
     done = frames[-1]
     assert isinstance(done, Done)
     return done
@@ -78,7 +79,7 @@ async def test_a_name_that_somebody_gave_stays(user: User, generator: ScriptedGe
     await Conversation.objects.all().aupdate(title="Mine", titled_by=Titling.PERSON)
     gate.set()
     _ = [frame async for frame in runs.follow(user, run.id)]
-    await asyncio.gather(*active._tasks)
+    await settled()
     assert (await Conversation.objects.aget()).title == "Mine"
 
 

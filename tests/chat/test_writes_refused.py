@@ -21,6 +21,7 @@ from chat.frames import Ask, Done, Frame, Token
 from chat.models import ACTIVE, Conversation, Message, Role, Run, RunFrame, RunState
 from retrieval.database import in_thread
 from retrieval.models import Chunk
+from tests.background import settled
 from tests.fakes import ScriptedGenerator
 from tests.sockets import QUESTION, frames_until
 
@@ -120,6 +121,7 @@ async def half(
     go_on.set()
     await asyncio.gather(*works())
     # The thread of asgiref that ran this test's queries keeps its connection otherwise.
+    await settled()
     await sync_to_async(connections.close_all)()
 
 
@@ -229,6 +231,7 @@ async def test_who_reads_what_another_process_writes_waits_until_there_is_room_a
     ending = Done(finish_reason="stop", answer="Half ", citations=[]).numbered(run.id, 2)
     await RunFrame.objects.acreate(run=run, seq=2, payload=ending.model_dump(mode="json"))
     assert (await reader.whole())[-1] == ending
+    await settled()
     await sync_to_async(connections.close_all)()
 
 

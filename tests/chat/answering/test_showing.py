@@ -1,6 +1,5 @@
 """What of a passage is shown, as the search settings want it."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -9,16 +8,17 @@ from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
 from django.db import connections
 
-from chat import active, runs
+from chat import runs
 from chat.frames import Ask, Citation, SearchResults, Source
 from retrieval.models import Chunk, Document, DocumentVersion
+from tests.background import settled
 from tests.fakes import ScriptedGenerator
 
 
 @pytest.fixture(autouse=True)
-async def _nothing_left() -> AsyncIterator[None]:
+async def _nothing_left(transactional_db: None) -> AsyncIterator[None]:
     yield
-    await asyncio.gather(*active._tasks)
+    await settled()
     await sync_to_async(connections.close_all)()
 
 

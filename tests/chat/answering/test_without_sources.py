@@ -21,15 +21,17 @@ from retrieval import search
 from retrieval.backends.base import ChatMessage
 from retrieval.database import in_thread
 from retrieval.models import Chunk
+from tests.background import settled
 from tests.fakes import ScriptedGenerator
 
 QUESTION = "How high is the tower?"
 
 
 @pytest.fixture(autouse=True)
-async def _closed() -> AsyncIterator[None]:
+async def _closed(transactional_db: None) -> AsyncIterator[None]:
     """Close the connection of asgiref's thread, which ran this test's queries."""
     yield
+    await settled()
     await sync_to_async(connections.close_all)()
 
 
