@@ -126,11 +126,15 @@ export class SourcePanel {
         below = text.scrollHeight - text.scrollTop;
       }
     });
+    // At once: what is read would be seen to jump otherwise.
+    this.body.addEventListener("htmx:afterSwap", () => {
+      const text = this.text;
+      if (below && text) text.scrollTop = text.scrollHeight - below;
+      below = 0;
+    });
     this.body.addEventListener("htmx:afterSettle", (event) => {
       const text = this.text;
       if (event.target === this.body || !text) return;
-      if (below) text.scrollTop = text.scrollHeight - below;
-      below = 0;
       if (document.activeElement === document.body) text.focus({ preventScroll: true });
     });
   }
