@@ -62,6 +62,8 @@ def test_escape_closes_the_topmost_layer_before_it_stops(scripted: ScriptedSocke
     scripted.send("token", text="Far [1].")
     fields = {"index": 1, "title": "T", "page": 1, "quote": "Seen.", "source": None}
     scripted.send("citation", **fields, span=[4, 7], is_new=True)
+    passage = '<header class="panel-head"><h2 tabindex="-1">T</h2></header>'
+    page.route("**/citations/0/", lambda route: route.fulfill(body=passage))
     page.locator(".cite").click()
     expect(page.locator("#panel")).to_be_visible()
     page.locator(".cite").hover()
