@@ -68,7 +68,7 @@ def test_sign_in_upload_ask_and_check_a_claim(new_page: NewPage, ada: User, work
 
     answer.locator(".cite").first.click()
     expect(page.locator("#panel mark")).to_contain_text("16 weeks of parental leave")
-    expect(page.locator("#panel mark")).to_be_in_viewport()
+    expect(page.locator("#panel .page-mark-quote").first).to_be_in_viewport(timeout=30_000)
     expect(page.locator("#panel")).to_contain_text("Page 2")
     screenshot(page, "panel")
     page.keyboard.press("Escape")
