@@ -186,7 +186,7 @@ def test_a_page_whose_process_is_killed_keeps_what_it_showed_and_asks_again_at_t
     expect(notice).to_be_visible()
     model.script(Answer(tokens=sentences(4, "Stair")))
     model.release(100)
-    notice.get_by_role("button", name="Try again").click()
+    notice.get_by_role("button", name="Regenerate").click()
     state(page, "done")
     assert str(other.process.pid) in Run.objects.latest("created_at").owner
     assert_whole(page, "".join(sentences(4, "Stair")))
