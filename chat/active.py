@@ -15,6 +15,7 @@ from chat.frames import Done
 from chat.metrics import RunMeter
 from chat.models import Run
 from chat.runlog import RunLog
+from chat.terms import PAGE, Terms
 
 OWNER = f"{socket.gethostname()}:{os.getpid()}:{uuid4().hex[:8]}"
 
@@ -29,6 +30,7 @@ class ActiveRun:
     question: Question
     log: RunLog
     meter: RunMeter
+    terms: Terms = PAGE
     readers: int = 0
     why_cancelled: WhyCancelled | None = None
     producer: asyncio.Task[Done] | None = None

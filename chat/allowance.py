@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from django.contrib.auth.models import User
 
+    from chat.terms import Multitask
     from retrieval.limits.models import Scope
 
 ASKING = (QUESTIONS, TOKENS, RUNS)
@@ -122,9 +123,14 @@ def measures(user: User) -> str:
     return GUEST if isinstance(user, Guest) else PERSON
 
 
-def values(user: User, conversation: UUID | None) -> dict[str, object]:
-    """Return the parameters of `measures` and `locks`."""
-    queues = settings.MULTITASK_STRATEGY == "enqueue"
+def values(
+    user: User, conversation: UUID | None, strategy: Multitask | None = None
+) -> dict[str, object]:
+    """Return the parameters of `measures` and `locks`.
+
+    With the strategy `enqueue`, a question comes after the answer in its conversation.
+    """
+    queues = (strategy or settings.MULTITASK_STRATEGY) == "enqueue"
     return {
         **parameters(),
         "user": user.pk,

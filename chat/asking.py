@@ -87,17 +87,24 @@ class Asked:
     version: UUID | None
 
 
-async def find(user: User, asking: Asking) -> Asked:
-    """Return what is being asked, storing nothing. Raises RunRefused, DatabaseError."""
+async def find(user: User, asking: Asking, history: Sequence[ChatMessage] = ()) -> Asked:
+    """Return what is being asked, storing nothing. Raises RunRefused, DatabaseError.
+
+    `history` are earlier turns that are not stored.
+    """
     assistant = await find_assistant(user, asking)
+    if asking.conversation:
+        history = [*await read_history(asking.conversation), *history]
     question = Question(
         text=asking.text,
         scope=search.Scope(user, await find_collections(user, asking.collections, assistant)),
-        history=await read_history(asking.conversation) if asking.conversation else (),
+        history=history,
         instructions=assistant.instructions,
         settings=search_settings(assistant, asking.settings),
         model=await find_model(user, asking, assistant) if isinstance(asking, Ask) else None,
-        generation=generation_settings(assistant),
+        generation=generation_settings(
+            assistant, asking.generation if isinstance(asking, Ask) else None
+        ),
         rewrite=assistant.rewrites,
         without_sources=assistant.answers_without_sources,
     )
@@ -219,10 +226,21 @@ def search_settings(
     return settings.within(own.filters) if "filters" in asked else settings
 
 
-def generation_settings(assistant: AskedAssistant) -> GenerationSettings:
-    """Return how the assistant's answers are written. Raises RunRefused that names the field."""
+def generation_settings(
+    assistant: AskedAssistant, asked: dict[str, object] | None = None
+) -> GenerationSettings:
+    """Return how the answer is written: as the question says, and else as the assistant does.
+
+    A question can have a shorter answer than its assistant gives, never a longer one. Raises
+    RunRefused that names the field.
+    """
     try:
-        return GenerationSettings.parse(assistant.generation)
+        own = GenerationSettings.parse(assistant.generation)
+        if not asked:
+            return own
+        settings = GenerationSettings.parse({**assistant.generation, **asked})
+        longest = [n for n in (own.max_tokens, settings.max_tokens) if n is not None]
+        return settings.model_copy(update={"max_tokens": min(longest, default=None)})
     except GenerationSettingsError as error:
         raise RunRefused("bad_settings", str(error)) from error
 

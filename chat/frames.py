@@ -289,6 +289,7 @@ class Ask(Asking):
     type: Literal["ask"]
     id: Annotated[Name, StringConstraints(max_length=64)] | None = None
     model: Name | None = None
+    generation: dict[str, Any] | None = None
 
 
 class Stop(BaseMessage):

@@ -98,23 +98,26 @@ async def _follow_here(active: ActiveRun, after: int) -> AsyncGenerator[Frame]:
     finally:
         active.readers -= 1
         if not active.readers:
-            wait_for_readers(active, settings.RUN_GRACE_SECONDS)
+            wait_for_readers(active)
 
 
 def wait_for_first_reader(active: ActiveRun) -> None:
     """Cancel a new run unless somebody begins to read it."""
-    wait_for_readers(active, max(settings.RUN_GRACE_SECONDS, FIRST_READER_SECONDS))
+    wait_for_readers(active, at_least=FIRST_READER_SECONDS)
 
 
-def wait_for_readers(active: ActiveRun, seconds: float) -> None:
-    """Cancel the run unless somebody reads it within that time."""
+def wait_for_readers(active: ActiveRun, at_least: float = 0.0) -> None:
+    """Cancel the run unless somebody reads it in the time that its terms allow."""
+    seconds = active.terms.leaves_seconds
+    if seconds is None:
+        return
 
     def check() -> None:
         if not active.readers and not active.work.done():
             hold(_abandon(active), f"abandon run {active.run.id}")
 
     loop = asyncio.get_running_loop()
-    active.grace = loop.call_later(seconds, check)
+    active.grace = loop.call_later(max(seconds, at_least), check)
 
 
 async def _abandon(active: ActiveRun) -> None:
@@ -126,7 +129,7 @@ async def _abandon(active: ActiveRun) -> None:
     if active.readers:
         return
     if elsewhere:
-        wait_for_readers(active, settings.RUN_GRACE_SECONDS)
+        wait_for_readers(active, at_least=within)
     else:
         active.cancel("abandoned")
 

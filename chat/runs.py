@@ -31,6 +31,7 @@ from chat.runlog import RunLog
 from chat.runstate import RunRefused
 from chat.saving import Saver
 from chat.storing import NewRun
+from chat.terms import PAGE, Terms
 from retrieval import backends
 from retrieval.backends.base import BackendError
 from retrieval.database import in_thread
@@ -66,7 +67,7 @@ _forgotten = -FORGET_SECONDS
 _saving: tuple[Saver, asyncio.Task[None]] | None = None
 
 
-async def start(user: User, ask: Ask) -> Run:
+async def start(user: User, ask: Ask, terms: Terms = PAGE) -> Run:
     """Save a question and begin to answer it; asking twice with one id gives the first run.
 
     Raises RunRefused.
@@ -75,13 +76,13 @@ async def start(user: User, ask: Ask) -> Run:
     if _draining.is_set():
         message = gettext("The site is being restarted. Please ask again in a moment.")
         raise RunRefused("draining", message, recoverable=True)
-    new = await _create(user, ask)
+    new = await _create(user, ask, terms)
     if new.question is None:
         return new.run
     meter = RunMeter(asked)
     log = RunLog(new.run.id, new.run.answer_id, meter.observe)
     log.begin(new.first)
-    active = RUNS[new.run.id] = ActiveRun(new.run, new.question, log, meter)
+    active = RUNS[new.run.id] = ActiveRun(new.run, new.question, log, meter, terms)
     names = {"run": new.run.id, "conversation": new.run.conversation_id, "user": new.run.user_id}
     with bound_contextvars(**{name: str(value) for name, value in names.items()}):
         if settings.LOG_QUESTIONS:
@@ -94,13 +95,13 @@ async def start(user: User, ask: Ask) -> Run:
     return new.run
 
 
-async def _create(user: User, ask: Ask) -> NewRun:
-    """Save a question; with MULTITASK_STRATEGY `interrupt`, in place of the one being answered."""
+async def _create(user: User, ask: Ask, terms: Terms) -> NewRun:
+    """Save a question; with the strategy `interrupt`, in place of the one being answered."""
     while True:
         try:
-            return await storing.create(user, ask, OWNER)
+            return await storing.create(user, ask, OWNER, terms)
         except RunRefused as refused:
-            if refused.code != "busy" or settings.MULTITASK_STRATEGY != "interrupt":
+            if refused.code != "busy" or terms.strategy != "interrupt":
                 raise
         assert ask.conversation is not None  # noqa: S101 - what is new is not busy
         for run in await active_in(user, ask.conversation):

@@ -30,12 +30,17 @@ def conversations_of(user: User) -> QuerySet[Conversation]:
     return Conversation.objects.filter(user=user)
 
 
+def listed(user: User) -> QuerySet[Conversation]:
+    """Return those in which something was asked, but by programs that keep them themselves."""
+    return conversations_of(user).filter(listed=True).exclude(title="")
+
+
 def listing(user: User, page: str, current: str) -> dict[str, Any]:
     """Return what the list shows: a page of conversations, on the first page the pinned ones too.
 
     `current` is the id of the one that is open, "" for none.
     """
-    own = conversations_of(user)
+    own = listed(user)
     found = Paginator(own.filter(pinned_at=None), CONVERSATIONS_A_PAGE).get_page(page)
     pinned = own.exclude(pinned_at=None).order_by("-pinned_at") if found.number == 1 else ()
     return {"page": found, "pinned": pinned, "current": current}

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from django.conf import settings
 from django.db import IntegrityError
 from django.utils.translation import gettext
 from psycopg import errors
@@ -22,6 +21,7 @@ from chat.asking import Asked
 from chat.frames import Ask, Status
 from chat.models import ACTIVE, Run, RunState
 from chat.runstate import RunRefused
+from chat.terms import PAGE, Terms
 from retrieval.database import Statement, execute, in_thread
 from retrieval.limits.meters import meters
 
@@ -36,10 +36,14 @@ WITH meters AS MATERIALIZED ({measures}
 ), admitted AS MATERIALIZED (
   SELECT WHERE NOT EXISTS (SELECT FROM meters WHERE used >= allowed)
 ), conversation AS (
-  INSERT INTO chat_conversation (id, user_id, assistant_id, title, created_at, updated_at)
-  SELECT %(conversation)s::uuid, %(user)s::bigint, %(assistant)s::uuid, %(title)s::text, now(),
-    now() FROM admitted
-  ON CONFLICT (id) DO UPDATE SET updated_at = now()
+  INSERT INTO chat_conversation AS stored
+    (id, user_id, assistant_id, title, listed, created_at, updated_at)
+  SELECT %(conversation)s::uuid, %(user)s::bigint, %(assistant)s::uuid, %(title)s::text,
+    %(listed)s::boolean, now(), now() FROM admitted
+  ON CONFLICT (id) DO UPDATE SET updated_at = now(),
+    title = COALESCE(NULLIF(stored.title, ''), EXCLUDED.title),
+    assistant_id = CASE stored.title
+      WHEN '' THEN EXCLUDED.assistant_id ELSE stored.assistant_id END
 ), messages AS (
   INSERT INTO chat_message (id, conversation_id, role, text, created_at)
   SELECT new.id, %(conversation)s::uuid, new.role, new.text, now() FROM admitted, (VALUES
@@ -53,11 +57,12 @@ WITH meters AS MATERIALIZED ({measures}
   SELECT %(user)s::bigint, %(address)s::bigint, %(run)s::uuid, statement_timestamp() FROM admitted
 ), run AS (
   INSERT INTO chat_run (id, conversation_id, user_id, question_id, answer_id, ask_id, state, owner,
-    lease_expires_at, assistant_version_id, model, settings, created_at, finish_reason, error_code,
-    error_message, usage, timings, written)
+    lease_expires_at, assistant_version_id, model, settings, generation, metadata, created_at,
+    finish_reason, error_code, error_message, usage, timings, written)
   SELECT %(run)s::uuid, %(conversation)s::uuid, %(user)s::bigint, %(question)s::uuid,
     %(answer)s::uuid, %(ask)s::text, %(state)s::text, %(owner)s::text, %(lease)s::timestamptz,
-    %(version)s::uuid, %(model)s::text, %(settings)s::jsonb, now(), '', '', '', '{{}}', '{{}}', '[]'
+    %(version)s::uuid, %(model)s::text, %(settings)s::jsonb, %(generation)s::jsonb,
+    %(metadata)s::jsonb, now(), '', '', '', '{{}}', '{{}}', '[]'
   FROM admitted
 )
 SELECT * FROM meters WHERE used >= allowed
@@ -76,17 +81,17 @@ class NewRun:
     question: Question | None
 
 
-async def create(user: User, ask: Ask, owner: str) -> NewRun:
+async def create(user: User, ask: Ask, owner: str, terms: Terms = PAGE) -> NewRun:
     """Save the question and its run.
 
     The same ask id sent twice gives the run of the first. Raises RunRefused, DatabaseError.
     """
-    asked = await asking.find(user, ask)
+    asked = await asking.find(user, ask, terms.history)
     if isinstance(user, Guest) and user.pk == guests.NOT_STORED:
         # Nothing is stored of a guest who may not ask.
         await allowance.check(user, asked.conversation)
         user = await guests.keep(user)
-    queues = settings.MULTITASK_STRATEGY == "enqueue" and asked.conversation
+    queues = terms.strategy == "enqueue" and asked.conversation
     run = Run(
         conversation_id=asked.conversation or uuid7(),
         user=user,
@@ -99,11 +104,13 @@ async def create(user: User, ask: Ask, owner: str) -> NewRun:
         assistant_version_id=asked.version,
         model=asked.question.model or "",
         settings=asked.question.settings.model_dump(mode="json", exclude_defaults=True),
+        generation=asked.question.generation.given() if ask.generation else {},
+        metadata=dict(terms.metadata),
     )
     first = first_frame(run)
     for last_try in (False, True):
         try:
-            await insert(run, asked, first)
+            await insert(run, asked, first, terms)
         except (RunRefused, IntegrityError) as error:
             # A repeat is no second question, and is not measured.
             if ask.id and (earlier := await in_thread(find_run, user, ask.id)):
@@ -135,17 +142,18 @@ def first_frame(run: Run) -> Status:
     )
 
 
-async def insert(run: Run, asked: Asked, first: Status) -> None:
+async def insert(run: Run, asked: Asked, first: Status, terms: Terms) -> None:
     """Write a new run with its messages, and its conversation if that is new, too.
 
     Raises RunRefused where its user has used up what they may, DatabaseError.
     """
     text = asked.question.text
     values = {
-        **allowance.values(run.user, asked.conversation),
+        **allowance.values(run.user, asked.conversation, terms.strategy),
         "conversation": run.conversation_id,
         "assistant": asked.assistant,
         "title": titles.from_question(text),
+        "listed": terms.listed,
         "question": run.question_id,
         "answer": run.answer_id,
         "text": text,
@@ -157,6 +165,8 @@ async def insert(run: Run, asked: Asked, first: Status) -> None:
         "version": run.assistant_version_id,
         "model": run.model,
         "settings": Jsonb(run.settings),
+        "generation": Jsonb(run.generation),
+        "metadata": Jsonb(run.metadata),
         "frame": first.to_json(),
     }
     if allowance.may_be_unlimited(run.user):

@@ -35,7 +35,9 @@ class Conversation(models.Model):
     assistant = models.ForeignKey(
         Assistant, null=True, on_delete=models.SET_NULL, related_name="conversations"
     )
-    title = models.CharField(max_length=200)
+    title = models.CharField(
+        max_length=200, blank=True, help_text="Empty until something was asked."
+    )
     titled_by = models.CharField(
         max_length=10,
         choices=Titling.choices,
@@ -45,6 +47,14 @@ class Conversation(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
     pinned_at = models.DateTimeField(null=True, blank=True)
+    listed = models.BooleanField(
+        default=True,
+        db_default=True,
+        help_text="Whether it is among those its person sees; programs can ask without.",
+    )
+    metadata = models.JSONField(
+        default=dict, db_default={}, blank=True, help_text="What a program keeps with it."
+    )
     deleted_at = models.DateTimeField(
         null=True, blank=True, help_text="Kept for a moment, in which it can be brought back."
     )

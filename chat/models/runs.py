@@ -59,6 +59,15 @@ class Run(models.Model):
         help_text="grounded, partly, ungrounded or no_sources; empty where it is not checked.",
     )
     settings = models.JSONField(default=dict, blank=True)
+    generation = models.JSONField(
+        default=dict,
+        db_default={},
+        blank=True,
+        help_text="How it was to be written, where the question said so.",
+    )
+    metadata = models.JSONField(
+        default=dict, db_default={}, blank=True, help_text="What a program keeps with it."
+    )
     written = models.JSONField(
         default=list, blank=True, help_text="What was searched for in place of the question."
     )
