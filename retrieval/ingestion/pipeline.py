@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from retrieval.backends.base import BackendError
 from retrieval.database import in_thread
-from retrieval.ingestion import ledger, spaces
+from retrieval.ingestion import given, ledger, spaces
 from retrieval.ingestion.chunking import passages
 from retrieval.ingestion.embedding import Embedded, embed_missing
 from retrieval.ingestion.errors import ExtractionError
@@ -69,7 +69,10 @@ async def ingest(
             await fetch(version)
             await in_thread(ledger.advance, version, Stage.EXTRACTING, bytes=version.size)
         if version.stage == Stage.EXTRACTING:
-            extracted = await extract(Path(version.file.path), version.document.name)
+            path = Path(version.file.path)
+            extracted = await extract(path, version.document.name)
+            if version.chunk_starts:
+                extracted = await in_thread(given.as_it_stands, extracted, path)
             heard()
             await in_thread(_store_text, version, extracted)
         if version.stage == Stage.CHUNKING:
@@ -181,9 +184,14 @@ def chunks_of(version: DocumentVersion) -> Iterator[Chunk]:
     """Yield the chunks of a version's text, in order, not saved yet."""
     embedders = [spaces.embedder_of(space) for space in spaces.targets()]
     title = version.title or version.document.title
-    found = passages(
+    cut, starts = (
+        (given.passages, version.chunk_starts)
+        if version.chunk_starts
+        else (passages, version.page_starts)
+    )
+    found = cut(
         version.text,
-        version.page_starts,
+        starts,
         count_tokens=lambda text: max(embedder.count_tokens(text) for embedder in embedders),
         window=min(embedder.max_tokens for embedder in embedders),
     )

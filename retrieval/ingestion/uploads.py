@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 from django.core.files import File
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from retrieval.audit.recording import record
+from retrieval.ingestion.fetched import free_name
 from retrieval.ingestion.incoming import (
     UploadError,
     clean_name,
@@ -51,23 +54,28 @@ def add_document(  # noqa: PLR0913 - a file has as many things said of it
     *,
     folder: str = "",
     metadata: dict[str, Any] | None = None,
+    id: UUID | None = None,  # noqa: A002
+    chunk_starts: Sequence[int] = (),
 ) -> Upload:
     """Store a file as the newest version of the document of that name, and queue it.
 
     Folders in `name` are dropped; `folder` is where the document stands within its collection.
-    `metadata`, as `metadata.checked` returns it, is set over what the document has.
+    `metadata`, as `metadata.checked` returns it, is set over what the document has. With an `id`
+    it is a document of its own, under that name or a numbered one. `chunk_starts` say where the
+    chunks of a text begin that is not to be cut anew, as `given.joined` returns them.
+
     Raises UploadError for a file that is too large, of a kind that is not taken, has no usable
-    name, or is more than `user` may upload.
+    name, or is more than `user` may upload; `exists` if another document has the id.
     """
     name = clean_name(name, folder)
     try:
         limits.check(user, _known_size(file))
     except QuotaError as error:
         raise over_quota(error) from error
-    version = DocumentVersion()
+    version = DocumentVersion(chunk_starts=list(chunk_starts))
     store(version, name, file)
     try:
-        upload = _register(collection, name, version, user, metadata or {})
+        upload = _register(collection, name, version, user, metadata=metadata or {}, id_=id)
     except QuotaError as error:  # another upload was faster
         discard(version, name)
         raise over_quota(error) from error
@@ -79,24 +87,22 @@ def add_document(  # noqa: PLR0913 - a file has as many things said of it
     return upload
 
 
-def _register(
+def _register(  # noqa: PLR0913 - as add_document
     collection: Collection,
     name: str,
     version: DocumentVersion,
     user: User | None,
+    *,
     metadata: dict[str, Any],
+    id_: UUID | None,
 ) -> Upload:
     with transaction.atomic():
-        document, _ = Document.objects.select_for_update(no_key=True).get_or_create(
-            collection=collection,
-            name=name,
-            defaults={"title": title_of(name), "uploaded_by": user},
-        )
+        document = _document(collection, name, user, id_)
         if metadata:
             document.metadata |= metadata
             document.save(update_fields=["metadata"])
         newest = document.versions.defer("text").exclude(stage=Stage.FAILED).first()
-        if newest is not None and newest.sha256 == version.sha256:
+        if newest is not None and _is_same(newest, version):
             return Upload(document, newest, unchanged=True)
         last = document.versions.order_by("-number").values_list("number", flat=True).first()
         version.document = document
@@ -106,6 +112,30 @@ def _register(
         limits.charge(user, version)
         record(user, "document.uploaded", document, version=version.number)
     return Upload(document, version, unchanged=False)
+
+
+def _document(collection: Collection, name: str, user: User | None, id_: UUID | None) -> Document:
+    """Return the document of that name, or a new one of that id. Raises UploadError."""
+    said = {"title": title_of(name), "uploaded_by": user}
+    if id_ is None:
+        documents = Document.objects.select_for_update(no_key=True)
+        return documents.get_or_create(collection=collection, name=name, defaults=said)[0]
+    # Its row is locked, so that nobody else takes the name that is free.
+    Collection.objects.select_for_update(no_key=True).get(pk=collection.pk)
+    document = Document(id=id_, collection=collection, **said)
+    document.name = free_name(document, name)
+    try:
+        with transaction.atomic():
+            document.save(force_insert=True)
+    except IntegrityError as error:
+        if Document.with_deleted.filter(pk=id_).exists():
+            raise UploadError("exists", "There is a document of this id already.") from error
+        return _document(collection, name, user, id_)  # the name is taken since
+    return document
+
+
+def _is_same(one: DocumentVersion, other: DocumentVersion) -> bool:
+    return one.sha256 == other.sha256 and one.chunk_starts == other.chunk_starts
 
 
 def _known_size(file: File[bytes]) -> int:

@@ -116,6 +116,13 @@ class DocumentVersion(models.Model):
     page_starts: ArrayField[list[int], list[int]] = ArrayField(
         models.IntegerField(), default=list, blank=True, help_text="Where each page begins in text."
     )
+    chunk_starts: ArrayField[list[int], list[int]] = ArrayField(
+        models.IntegerField(),
+        default=list,
+        db_default=[],
+        blank=True,
+        help_text="Where each chunk begins in text, if it was added as chunks.",
+    )
     chunk_count = models.PositiveIntegerField(default=0)
     embedded_count = models.PositiveIntegerField(default=0)
     stage = models.CharField(max_length=20, choices=Stage.choices, default=Stage.QUEUED)
