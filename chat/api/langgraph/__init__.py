@@ -1,0 +1,1 @@
+"""The API that `langgraph-sdk` speaks: threads are conversations, and runs are runs."""
