@@ -4,15 +4,15 @@ import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.conf import settings
 from django.core.cache import cache
-from django.db import connection
+from django.test import TransactionTestCase
 from pytest_django import DjangoDbBlocker
 
 from ragsite import postgres
+from tests import emptying
 
 pytest_plugins = ["tests.provider", "tests.servers", "tests.sockets"]
 
@@ -36,27 +36,19 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.MEDIA_ROOT = folder / "media"
     # What a generator is asked in a test is asked by the test; those of titles turn it on.
     settings.TITLES = False
+    settings.PASSWORD_HASHERS = ["tests.passwords.QuickHasher"]
     # Sites that tests start in folders of their own link to it.
     settings.MODEL_DIR.mkdir(parents=True, exist_ok=True)
 
 
 @pytest.fixture(scope="session")
-def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> None:
-    """Let tests with transactions of their own empty the audit log, as they do all tables."""
-    with django_db_blocker.unblock(), connection.cursor() as cursor:
-        cursor.execute("ALTER TABLE audit_auditevent DISABLE TRIGGER audit_keep_table")
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _same_content_types() -> None:
-    """Empty all tables but that of content types, which running sites know by their keys."""
-    introspection = type(connection.introspection)
-    names = introspection.django_table_names
-
-    def without_content_types(*args: Any, **options: Any) -> list[str]:
-        return [name for name in names(*args, **options) if name != "django_content_type"]
-
-    introspection.django_table_names = without_content_types
+def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+    """Have tests with transactions of their own leave the database empty in a quick way."""
+    with django_db_blocker.unblock():
+        emptying.prepare()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TransactionTestCase, "_fixture_teardown", lambda case: emptying.empty())
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

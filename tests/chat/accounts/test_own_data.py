@@ -38,11 +38,6 @@ PAGE = "/accounts/data/"
 ERASE = "/accounts/data/account/"
 
 
-@pytest.fixture(autouse=True)
-def _hashed_quickly(settings: Any) -> None:
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-
-
 @pytest.fixture
 def ada() -> User:
     return conversations.person("ada", email="ada@example.org")

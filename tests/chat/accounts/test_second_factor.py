@@ -23,11 +23,6 @@ PASSWORD = "rivers under seven lanterns"
 SECRET = re.compile(r'id="authenticator_secret" type="text" value="(\w+)"')
 
 
-@pytest.fixture(autouse=True)
-def _quick_hashes(settings: Settings) -> None:
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-
-
 @pytest.fixture
 def ada() -> User:
     return User.objects.create_superuser("ada", password=PASSWORD)

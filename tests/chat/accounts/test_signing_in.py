@@ -18,11 +18,6 @@ LOGIN = "/accounts/login/"
 LINK = re.compile(r"https?://testserver(/accounts/\S+)")
 
 
-@pytest.fixture(autouse=True)
-def _quick_hashes(settings: Settings) -> None:
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-
-
 @pytest.fixture
 def ada() -> User:
     return User.objects.create_user("ada", "ada@example.org", PASSWORD)

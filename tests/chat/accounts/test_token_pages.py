@@ -8,7 +8,6 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
-from pytest_django import Settings
 
 from chat.accounts import tokens
 from chat.accounts.models import ApiToken, Scope
@@ -18,11 +17,6 @@ pytestmark = pytest.mark.django_db
 PASSWORD = "rivers under seven lanterns"
 RAW = re.compile(r"rs_[\w-]{43}")
 FORM: dict[str, Any] = {"name": "Nightly", "scopes": ["ask"], "days": "30"}
-
-
-@pytest.fixture(autouse=True)
-def _quick_hashes(settings: Settings) -> None:
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
 @pytest.fixture
