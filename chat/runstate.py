@@ -28,6 +28,8 @@ from retrieval import backends
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
+    from chat.models import Citation
+
 TITLE_CHARS = 80
 # A token has about four letters. What only quotes the documents takes none.
 INTERRUPTED = """
@@ -172,26 +174,30 @@ def stored_frames(run: UUID, after: int) -> list[Frame]:
 def snapshot(run: Run) -> list[Frame]:
     """Return the frames that bring a client up to an ended run whatever it has."""
     message = Message.objects.get(id=run.answer_id)
-    citations = [
-        CitationData(
-            index=citation.index,
-            source_id=str(citation.chunk_id or ""),
-            document_id=str(citation.version.document_id) if citation.version else "",
-            title=citation.title,
-            page=citation.page,
-            quote=citation.quote,
-            place=citation.place,
-            span=(citation.span_start, citation.span_end),
-            support=citation.support or None,  # type: ignore[arg-type]
-        )
-        for citation in message.citations.select_related("version").defer("version__text")
-    ]
+    stored = message.citations.select_related("version").defer("version__text")
+    citations = [citation_data(citation) for citation in stored]
     last = RunFrame.objects.filter(run=run).order_by("-seq").first()
     seq = last.seq if last else 1
     if last and last.payload["type"] in ("done", "error"):
         seq -= 1  # the end keeps its number
     whole = Snapshot(run=run.id, seq=seq, text=message.text, citations=citations)
     return [whole, ending_of(run, message.text, citations).numbered(run.id, seq + 1)]
+
+
+def citation_data(citation: Citation) -> CitationData:
+    """Return a stored citation as frames have it."""
+    version = citation.version
+    return CitationData(
+        index=citation.index,
+        source_id=str(citation.chunk_id or ""),
+        document_id=str(version.document_id) if version else "",
+        title=citation.title,
+        page=citation.page,
+        quote=citation.quote,
+        place=citation.place,
+        span=(citation.span_start, citation.span_end),
+        support=citation.support or None,  # type: ignore[arg-type]
+    )
 
 
 def ending_of(run: Run, text: str, citations: list[CitationData]) -> Done | Error:
