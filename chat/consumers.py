@@ -23,6 +23,8 @@ from chat import metrics, runs
 from chat.access import EVERYONE, is_signed_in, user_group
 from chat.accounts import guests, tokens
 from chat.accounts.models import ApiToken, Guest
+from chat.accounts.sockets import PROTOCOL
+from chat.announcing import announce, conversation_group
 from chat.channel_layer import PROCESS
 from chat.frames import (
     Ack,
@@ -49,11 +51,6 @@ SERVICE_RESTART = 1012
 LARGEST_MESSAGE = 1_000_000
 
 
-def conversation_group(conversation: UUID) -> str:
-    """Return the channel-layer group of those who watch a conversation."""
-    return f"conversation.{conversation}"
-
-
 class ChatConsumer(AsyncWebsocketConsumer):
     """One page's socket, for all of a person's conversations."""
 
@@ -65,7 +62,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
         self.looking_ahead: asyncio.Task[Any] | None = None
         self.watching: set[UUID] = set()
         await self.channel_layer.group_add(PROCESS, self.channel_name)
-        await self.accept()
+        await self.accept(PROTOCOL if PROTOCOL in self.scope.get("subprotocols", ()) else None)
         if self.is_known:
             await self.channel_layer.group_add(self.own_group, self.channel_name)
             await self.channel_layer.group_add(EVERYONE, self.channel_name)
@@ -181,14 +178,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
         self.newest = run.id
         await self.resume(run.id, 0)
         await self.join(run.conversation_id)
-        await self.channel_layer.group_send(
-            conversation_group(run.conversation_id),
-            {
-                "type": "run.started",
-                "run": str(run.id),
-                "conversation": str(run.conversation_id),
-            },
-        )
+        await announce(run)
 
     async def prefetch(self, message: Prefetch) -> None:
         """Look ahead for what is being typed, instead of what was typed before."""

@@ -28,5 +28,6 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("jsi18n/", catalog, name="javascript-catalog"),
     path("files/", include("retrieval.urls")),
+    path("", include("chat.api.urls")),
     path("", include("chat.urls")),
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import Any
+from uuid import UUID
 
 from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
@@ -55,6 +56,8 @@ PAGES: dict[str, Allowed] = {
     "chat:citation": MINE,
     "chat:citation_text": MINE,
     "documents:file": MINE | MANAGERS,
+    "api:openapi-json": EVERYONE,
+    "api:api-root": NOBODY,  # only its addresses are something
     "admin:index": STAFF,
     "admin:login": STAFF,  # leads everybody else to the one place for signing in
     "admin:logout": NOBODY,  # all end where one signs in
@@ -168,16 +171,21 @@ KEYED: dict[str, type[Model]] = {
     "accounts/2fa/webauthn/keys/": Authenticator,
     "admin/r/": User,
 }
+# Programs sign in there by tokens only, whatever session they have.
+DIALECTS = ("r2r/", "langgraph/", "openai/")
 IN_ADMIN = re.compile(r"admin:(\w+)_(changelist|add|history|delete|change)")
 # Leads to the page of a thing, which says who may see it.
 SHORT = re.compile(r"admin/\w+/\w+/<path:object_id>/")
 CATCH_ALL = "admin/(?P<url>.*)$"
+NOBODYS = UUID("00000000-0000-7000-8000-000000000000")
 
 
 def rule_of(door: Door) -> Allowed | None:
     """Return who may pass, None if nobody has said."""
     if door.name in PAGES:
         return PAGES[door.name]
+    if door.name.endswith(":nowhere") or door.route.startswith(DIALECTS):
+        return NOBODY
     if SHORT.fullmatch(door.route):
         return STAFF
     if door.route == CATCH_ALL:
@@ -207,7 +215,8 @@ def things(door: Door, world: World) -> dict[str, Any]:
     every |= {"assistant_id": world.assistant.pk, "number": 1}
     if {"object_id", "pk"} & {*door.parameters}:
         every["object_id"] = every["pk"] = world.one_of(model_of(door)).pk
-    return {name: every[name] for name in door.parameters}
+    # What else there is to name is nobody's.
+    return {name: every.get(name, NOBODYS) for name in door.parameters}
 
 
 def model_of(door: Door) -> type[Model]:

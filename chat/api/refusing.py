@@ -1,0 +1,155 @@
+"""Why a request is refused: one account of it, which each API puts into its own shape."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from django.core.exceptions import (
+    PermissionDenied,
+    RequestDataTooBig,
+    SuspiciousOperation,
+    TooManyFilesSent,
+)
+from django.db import InterfaceError, OperationalError
+from django.http import Http404
+from django.http.multipartparser import MultiPartParserError
+from django.utils.translation import gettext
+from ninja.errors import HttpError, ValidationError
+
+from chat.api.credentials import NotAllowedError, NotSignedInError
+from chat.runstate import RunRefused, unavailable_message
+from retrieval.ingestion.upload_limits import RequestTooLargeError
+from retrieval.ingestion.uploads import UploadError
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest, HttpResponse
+    from ninja import NinjaAPI
+
+    Shape = Callable[[HttpRequest, "Refusal"], HttpResponse]
+
+logger = logging.getLogger(__name__)
+
+RUNS = {
+    "not_found": 404,
+    "busy": 409,
+    "rate_limited": 429,
+    "quota_exceeded": 429,
+    "too_many_runs": 429,
+    "draining": 503,
+    "unavailable": 503,
+    "assistant_unavailable": 403,
+    "model_not_allowed": 403,
+}
+UPLOADS = {"too-large": 413, "type-not-allowed": 415, "quota-exceeded": 429, "not-stored": 500}
+# When to come back, where nothing else says so.
+RETRY_SECONDS = 5
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """What a caller is told: the status, a code for programs, and a sentence for people.
+
+    `errors` say which fields are wrong: each has `loc`, the way to the field, and `message`.
+    """
+
+    status: int
+    code: str
+    message: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+    errors: Sequence[Mapping[str, Any]] = ()
+
+
+def status(refused: RunRefused) -> int:
+    """Return the HTTP status of a request that starts no run; 422 for what is wrong with it."""
+    return RUNS.get(refused.code, 422)
+
+
+def of_run(refused: RunRefused) -> Refusal:
+    """Return a refusal of a question."""
+    code, headers = status(refused), {}
+    if code in (429, 503):
+        seconds = math.ceil(refused.retry_in_ms / 1000) or RETRY_SECONDS
+        headers["Retry-After"] = str(seconds)
+    return Refusal(code, refused.code, refused.message, headers)
+
+
+def of_upload(error: UploadError) -> Refusal:
+    """Return a refusal of a file."""
+    code = UPLOADS.get(error.code, 422)
+    headers = {"Retry-After": "3600"} if code == 429 else {}
+    return Refusal(code, error.code.replace("-", "_"), error.message, headers)
+
+
+def of_fields(errors: Sequence[Mapping[str, Any]]) -> Refusal:
+    """Return a refusal of fields that are wrong, from pydantic's errors."""
+    told = [
+        {"loc": [*each["loc"]], "message": str(each["msg"]).removeprefix("Value error, ")}
+        for each in errors
+    ]
+    first = told[0] if told else {"loc": [], "message": ""}
+    where = ".".join(str(part) for part in first["loc"][1:])
+    return Refusal(422, "invalid", f"{where}: {first['message']}", errors=told)
+
+
+def refusal(error: Exception) -> Refusal:  # noqa: PLR0911 - one for each kind
+    """Return what a caller is told of an error; its own text only if that is for them."""
+    match error:
+        case NotSignedInError():
+            return Refusal(401, "not_signed_in", error.message, {"WWW-Authenticate": "Bearer"})
+        case NotAllowedError():
+            return Refusal(403, error.code, error.message)
+        case RunRefused():
+            return of_run(error)
+        case UploadError():
+            return of_upload(error)
+        case ValidationError():
+            return of_fields(error.errors)
+        case RequestTooLargeError():
+            return Refusal(413, "too_large", str(error))
+        case HttpError():
+            return Refusal(error.status_code, "bad_request", error.message)
+    return of_django(error)
+
+
+def of_django(error: Exception) -> Refusal:  # noqa: PLR0911
+    """Return what a caller is told of an error that Django raises, or nobody expected."""
+    match error:
+        case Http404():
+            return Refusal(404, "not_found", gettext("There is no such thing here."))
+        case PermissionDenied():
+            return Refusal(403, "not_allowed", gettext("You may not do this."))
+        case RequestDataTooBig():
+            return Refusal(413, "too_large", gettext("This request is too large."))
+        case TooManyFilesSent():
+            return Refusal(413, "too_many", gettext("These are too many files at once."))
+        case MultiPartParserError() | SuspiciousOperation():
+            return Refusal(400, "bad_request", gettext("This request cannot be read."))
+        case OperationalError() | InterfaceError():
+            logger.warning("A request could not be answered: %s", error)
+            headers = {"Retry-After": str(RETRY_SECONDS)}
+            return Refusal(503, "unavailable", unavailable_message(), headers)
+    logger.error("A request could not be answered", exc_info=error)
+    return Refusal(500, "internal", gettext("Something went wrong here."))
+
+
+def install(api: NinjaAPI, shape: Shape) -> None:
+    """Have an API answer every error by `shape`."""
+
+    def handle(request: HttpRequest, error: Any) -> HttpResponse:
+        return shaped(shape, request, refusal(error))
+
+    # Those that are there already would come before the one for all.
+    for kind in (Exception, Http404, HttpError, ValidationError):
+        api.add_exception_handler(kind, handle)
+
+
+def shaped(shape: Shape, request: HttpRequest, refused: Refusal) -> HttpResponse:
+    """Return a refusal in the shape of an API, with its headers."""
+    response = shape(request, refused)
+    for header, value in refused.headers.items():
+        response.headers.setdefault(header, value)
+    return response
