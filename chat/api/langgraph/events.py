@@ -26,8 +26,9 @@ from chat.frames import (
     Token,
 )
 from chat.models import Run
+from chat.runlog import citation_data
 
-Mode = Literal["values", "messages", "messages-tuple", "custom"]
+Mode = Literal["values", "updates", "messages", "messages-tuple", "custom"]
 
 NODE = "answer"
 """The only step of the graph that an assistant is."""
@@ -35,18 +36,24 @@ ID = re.compile(r"([0-9]{1,9})-([0-9]{1,2})-([0-9]{1,9})")
 
 
 class Part(IntEnum):
-    """The events that a frame can become, in their order; ids hold the numbers."""
+    """The events that a frame can become, in their order; ids hold the numbers.
+
+    Those from LAST_CHUNK on are of the terminal frame.
+    """
 
     METADATA = 0
     QUESTION = 1
     CHUNK = 2
     MESSAGE = 3
     PARTIAL = 4
-    COMPLETE = 5
-    ANSWER = 6
-    CUSTOM = 7
-    ERROR = 8
-    END = 9
+    CUSTOM = 5
+    LAST_CHUNK = 6
+    COMPLETE = 7
+    UPDATE = 8
+    ANSWER = 9
+    LAST_CUSTOM = 10
+    ERROR = 11
+    END = 12
 
 
 NAMES = {
@@ -55,9 +62,12 @@ NAMES = {
     Part.CHUNK: "messages",
     Part.MESSAGE: "messages/metadata",
     Part.PARTIAL: "messages/partial",
-    Part.COMPLETE: "messages/complete",
-    Part.ANSWER: "values",
     Part.CUSTOM: "custom",
+    Part.LAST_CHUNK: "messages",
+    Part.COMPLETE: "messages/complete",
+    Part.UPDATE: "updates",
+    Part.ANSWER: "values",
+    Part.LAST_CUSTOM: "custom",
     Part.ERROR: "error",
     Part.END: "end",
 }
@@ -120,23 +130,31 @@ class Translation:
     def events(self, frame: Frame) -> Iterator[Event]:
         """Yield what is new to the reader of what a frame becomes."""
         for event in self._events(frame):
-            if event.part == Part.END or self._is_new(event, frame):
+            if self._is_new(event, frame):
                 yield event
 
     def _is_new(self, event: Event, frame: Frame) -> bool:
-        last = frame.seq + 1 if isinstance(frame, Snapshot) else frame.seq
-        if isinstance(frame, (*TERMINAL, Snapshot)) and self._after.seq > last:
-            return True  # more had been shown than was saved when its process ended
+        """Whether the reader has not had an event; the end is told again.
+
+        Numbers of frames say nothing of the end, nor of a snapshot: when frames are forgotten
+        theirs are lower, and more may have been shown than was saved when a process was killed.
+        """
+        if event.part >= Part.LAST_CHUNK or self._after.part >= Part.LAST_CHUNK:
+            return event.part > self._after.part or event.part == Part.END
+        if isinstance(frame, Snapshot) and event.part >= Part.CHUNK:
+            return True
         return event.id[:2] > self._after[:2]
 
     def _events(self, frame: Frame) -> Iterator[Event]:
         yield from self._opening(frame)
         yield from self._spoken(frame)
+        ended = isinstance(frame, TERMINAL)
         if "custom" in self.modes:
-            yield self._event(Part.CUSTOM, frame.model_dump(mode="json"))
+            part = Part.LAST_CUSTOM if ended else Part.CUSTOM
+            yield self._event(part, frame.model_dump(mode="json"))
         if isinstance(frame, Error):
             yield self._event(Part.ERROR, failure(frame))
-        if isinstance(frame, TERMINAL):
+        if ended:
             yield self._event(Part.END, None)
 
     def _opening(self, frame: Frame) -> Iterator[Event]:
@@ -155,10 +173,9 @@ class Translation:
             case Token():
                 yield from self._said(frame.text)
             case Thinking():
-                yield from self._chunk(messages.chunk(self.run.answer_id, thinking=frame.text))
+                yield from self._chunk("", thinking=frame.text)
             case Citation():
-                known = set(CitationData.model_fields)
-                self._citations.append(CitationData(**frame.model_dump(include=known)))
+                self._citations.append(citation_data(frame))
             case Snapshot():
                 yield from self._replaced(frame)
             case Done():
@@ -168,7 +185,7 @@ class Translation:
         if not text:
             return
         self._text += text
-        yield from self._chunk(messages.chunk(self.run.answer_id, text))
+        yield from self._chunk(text)
         yield from self._partial()
 
     def _replaced(self, frame: Snapshot) -> Iterator[Event]:
@@ -177,20 +194,25 @@ class Translation:
         new = frame.text != self._text
         self._text, self._citations = frame.text, frame.citations
         if text := frame.text[known:]:
-            yield from self._chunk(messages.chunk(self.run.answer_id, text))
+            yield from self._chunk(text)
         if new:
             yield from self._partial()
 
     def _done(self, frame: Done) -> Iterator[Event]:
-        yield from self._chunk(messages.last_chunk(self.run.answer_id, frame))
+        if "messages-tuple" in self.modes:
+            chunk = messages.last_chunk(self.run.answer_id, frame)
+            yield self._event(Part.LAST_CHUNK, [chunk, self._about])
         shown = [messages.answer(self.run.answer_id, frame)] if frame.answer else []
         if shown and "messages" in self.modes:
             yield self._event(Part.COMPLETE, shown)
+        if "updates" in self.modes:
+            yield self._event(Part.UPDATE, {NODE: {"messages": shown}})
         if "values" in self.modes:
             yield self._event(Part.ANSWER, {"messages": [*self.before, *shown]})
 
-    def _chunk(self, chunk: Message) -> Iterator[Event]:
+    def _chunk(self, text: str, thinking: str = "") -> Iterator[Event]:
         if "messages-tuple" in self.modes:
+            chunk = messages.chunk(self.run.answer_id, text, thinking=thinking)
             yield self._event(Part.CHUNK, [chunk, self._about])
 
     def _partial(self) -> Iterator[Event]:

@@ -10,7 +10,7 @@ from uuid import UUID
 import pytest
 
 from chat.api.langgraph import messages
-from chat.api.langgraph.events import BEGINNING, Event, Mode, Position, Translation
+from chat.api.langgraph.events import BEGINNING, Event, Mode, Part, Position, Translation
 from chat.frames import (
     Citation,
     CitationData,
@@ -119,6 +119,12 @@ def test_custom_events_are_the_frames() -> None:
     assert [event.data for event in events[1:-1]] == [f.model_dump(mode="json") for f in FRAMES]
 
 
+def test_updates_are_what_the_answer_adds() -> None:
+    metadata, update, end = read(FRAMES, "updates")
+    assert [metadata.name, update.name, end.name] == ["metadata", "updates", "end"]
+    assert update.data == {"answer": {"messages": [messages.answer(ANSWER, DONE)]}}
+
+
 def test_only_modes_that_are_asked_for_are_shown_in_one_order() -> None:
     assert names(read(FRAMES)) == ["metadata", "end"]
     several = names(read(FRAMES, "custom", "messages-tuple", "values"))
@@ -168,8 +174,9 @@ def content(events: Sequence[Event]) -> str:
 
 
 FORGOTTEN: list[Frame] = [
-    Snapshot(text=TEXT, citations=[CITED]).numbered(RUN, len(FRAMES) - 1),
-    FRAMES[-1],
+    # How many frames there were is forgotten, too.
+    Snapshot(text=TEXT, citations=[CITED]).numbered(RUN, 1),
+    DONE.numbered(RUN, 2),
 ]
 
 
@@ -177,6 +184,7 @@ FORGOTTEN: list[Frame] = [
 def test_a_run_whose_frames_are_forgotten_can_still_be_read(mode: Mode) -> None:
     expected = {
         "values": ["values", "values"],
+        "updates": ["updates"],
         "messages-tuple": ["messages", "messages"],
         "messages": ["messages/metadata", "messages/partial", "messages/complete"],
         "custom": ["custom", "custom"],
@@ -188,12 +196,16 @@ def test_a_run_whose_frames_are_forgotten_can_still_be_read(mode: Mode) -> None:
 
 
 def test_who_comes_back_when_frames_are_forgotten_gets_the_rest_of_the_text() -> None:
-    whole = read(FRAMES, "messages-tuple", "values")
-    for number, event in enumerate(whole, 1):
-        rest = read(FORGOTTEN, "messages-tuple", "values", after=event.id)
-        assert content(whole[:number]) + content(rest) == TEXT
-        known = sum(e.name == "values" for e in whole[:number])
-        assert sum(e.name == "values" for e in rest) == 2 - known
+    modes: Sequence[Mode] = ("messages-tuple", "values", "custom")
+    for earlier in (FRAMES, FORGOTTEN):
+        whole = read(earlier, *modes)
+        for number, event in enumerate(whole, 1):
+            rest = read(FORGOTTEN, *modes, after=event.id)
+            assert content(whole[:number]) + content(rest) == TEXT
+            both = names([*whole[:number], *rest])
+            assert (both.count("metadata"), both.count("values")) == (1, 2)
+            if event.part >= Part.LAST_CHUNK:
+                assert names(rest) == (names(whole[number:]) or ["end"])
 
 
 def test_who_had_more_than_was_saved_learns_how_it_ended() -> None:
@@ -204,7 +216,5 @@ def test_who_had_more_than_was_saved_learns_how_it_ended() -> None:
     frames = [*saved, kept, FAILED.numbered(RUN, 5)]
     for event in ahead:
         rest = read(frames, *MODES, after=event.id)
-        assert names(rest)[-2:] == ["error", "end"]
-        assert content(rest) in ("", "It is 96 m ")
-        if event.id.seq >= 4:
-            assert content(rest) == ""
+        assert names(rest)[-3:] == ["custom", "error", "end"]
+        assert content(rest) == "It is 96 m "[event.id.chars :]
