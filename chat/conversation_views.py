@@ -4,28 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from asgiref.sync import async_to_sync
-from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
-from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_htmx.http import HttpResponseClientRedirect
 
-from chat import runs
-from chat.models import ACTIVE, Conversation, Titling
-from chat.sidebar import awaits_title, conversations_of, listing, restorable
+from chat import tidying
+from chat.models import Conversation
+from chat.sidebar import awaits_title, conversations_of, listing
+from chat.tidying import TITLE_MAX_CHARS
 from chat.views import visitor_required
-from retrieval.audit.recording import record
-from retrieval.text.cleaning import label
 
 if TYPE_CHECKING:
     from uuid import UUID
 
     from chat.views import VisitorRequest
-
-TITLE_MAX_CHARS = 200
 
 
 @require_safe
@@ -48,10 +42,7 @@ def rename(request: VisitorRequest, conversation_id: UUID) -> HttpResponse:
     if request.method == "GET":
         context = {"item": found, "title_max_chars": TITLE_MAX_CHARS}
         return render(request, "chat/_rename.html", context)
-    if title := label(request.POST.get("title", ""), TITLE_MAX_CHARS):
-        found.title, found.titled_by = title, Titling.PERSON
-        # A new name is no new activity: updated_at stays.
-        Conversation.objects.filter(pk=found.pk).update(title=title, titled_by=found.titled_by)
+    tidying.rename(found, request.POST.get("title", ""))
     return _item(request, found)
 
 
@@ -73,8 +64,7 @@ def title(request: VisitorRequest, conversation_id: UUID) -> HttpResponse:
 def pin(request: VisitorRequest, conversation_id: UUID) -> HttpResponse:
     """Put a conversation on top of the list, or back among the others; show the list."""
     found = get_object_or_404(conversations_of(request.user), pk=conversation_id)
-    pinned_at = timezone.now() if request.POST.get("pinned") == "yes" else None
-    Conversation.objects.filter(pk=found.pk).update(pinned_at=pinned_at)
+    tidying.pin(found, pinned=request.POST.get("pinned") == "yes")
     return _list(request)
 
 
@@ -86,12 +76,7 @@ def delete(request: VisitorRequest, conversation_id: UUID) -> HttpResponse:
     Who has it open goes to a new one. The rows go when the worker comes by.
     """
     found = get_object_or_404(conversations_of(request.user), pk=conversation_id)
-    if run := found.runs.filter(state__in=ACTIVE).first():
-        # Nobody would read what a provider is still being paid for.
-        async_to_sync(runs.stop)(request.user, run.pk)
-    with transaction.atomic():
-        Conversation.objects.filter(pk=found.pk).update(deleted_at=timezone.now())
-        record(request.user, "conversation.deleted", found)
+    tidying.delete(request.user, found)
     if _is_open(request, found):
         return HttpResponseClientRedirect(f"{reverse('chat:new')}?deleted={found.pk}")
     return render(request, "chat/_toast.html", {"deleted": found, "oob": True})
@@ -106,12 +91,8 @@ def restore(request: VisitorRequest, conversation_id: UUID) -> HttpResponse:
     """
     own = Conversation.with_deleted.filter(user=request.user)
     found = get_object_or_404(own, pk=conversation_id)
-    if found.deleted_at is not None and not restorable(request.user, found.pk):
+    if not tidying.restore(request.user, found):
         return _list(request, too_late=True)
-    if found.deleted_at is not None:
-        with transaction.atomic():
-            own.filter(pk=found.pk).update(deleted_at=None)
-            record(request.user, "conversation.restored", found)
     if request.POST.get("open"):
         return HttpResponseClientRedirect(reverse("chat:conversation", args=[found.pk]))
     return _list(request, restored=True)

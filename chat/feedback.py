@@ -1,17 +1,34 @@
-"""What people say of answers, as pages show it."""
+"""What people say of answers: said, changed, and as pages show it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.db.models import Prefetch, prefetch_related_objects
 
-from chat.models import Feedback
+from chat.models import Feedback, Message, Role
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser, User
+    from django.db.models import QuerySet
 
-    from chat.models import Message
+
+def own_answers(user: User) -> QuerySet[Message]:
+    """Return the answers of which a person can say something: those in their conversations."""
+    return Message.objects.filter(
+        conversation__user=user, conversation__deleted_at=None, role=Role.ASSISTANT
+    )
+
+
+def give(answer: Message, user: User, **said: Any) -> Feedback:
+    """Store what a person says of an answer, in place of what they said before.
+
+    A reason is one against it.
+    """
+    if said.get("helpful"):
+        said["reason"] = ""
+    # Two thumbs at once are one.
+    return Feedback.objects.update_or_create(message=answer, user=user, defaults=said)[0]
 
 
 def attach_feedback(messages: list[Message], user: User | AnonymousUser) -> None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from django import forms
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_http_methods
 
-from chat.models import Feedback, Message, Reason, Role
+from chat.feedback import give, own_answers
+from chat.models import Feedback, Message, Reason
 from chat.views import visitor_required
 
 if TYPE_CHECKING:
@@ -34,13 +35,6 @@ class FeedbackForm(FeedbackModelForm):
         model = Feedback
         fields = ("helpful", "reason", "comment")
 
-    def clean(self) -> dict[str, Any]:
-        """Drop the reason where the answer helped."""
-        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
-        if cleaned.get("helpful"):
-            cleaned["reason"] = ""
-        return cleaned
-
 
 @require_http_methods(["GET", "POST", "DELETE"])
 @visitor_required
@@ -49,10 +43,7 @@ def feedback(request: VisitorRequest, message_id: UUID) -> HttpResponse:
 
     A thumb by itself offers to say more; what is said with a reason or a comment is thanked for.
     """
-    own = Message.objects.filter(
-        conversation__user=request.user, conversation__deleted_at=None, role=Role.ASSISTANT
-    )
-    answer = get_object_or_404(own, pk=message_id)
+    answer = get_object_or_404(own_answers(request.user), pk=message_id)
     given = Feedback.objects.filter(message=answer, user=request.user).first()
     if request.method == "POST":
         return _save(request, answer, given)
@@ -68,9 +59,8 @@ def _save(request: VisitorRequest, answer: Message, given: Feedback | None) -> H
     if not form.is_valid():
         text = " ".join(str(error) for errors in form.errors.values() for error in errors)
         return HttpResponse(text, content_type="text/plain; charset=utf-8", status=422)
-    # Two thumbs at once are one.
     values = {name: form.cleaned_data[name] for name in FeedbackForm.Meta.fields}
-    saved, _ = Feedback.objects.update_or_create(message=answer, user=request.user, defaults=values)
+    saved = give(answer, request.user, **values)
     said_all = "more" in request.POST
     return _show(request, answer, saved, asking=not said_all, thanked=said_all)
 
