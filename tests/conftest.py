@@ -54,10 +54,25 @@ def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -
 @pytest.fixture(scope="session", autouse=True)
 def _folders() -> Iterator[None]:
     """Serve static files as the site does, hashed; leave no uploads behind."""
-    from chat.management.static import collect  # noqa: PLC0415 - the apps are loaded only now
+    # The apps are loaded only now.
+    from servestatic.middleware import ServeStaticMiddleware  # noqa: PLC0415
+
+    from chat.management.static import collect  # noqa: PLC0415
 
     collect()
-    yield
+    find = ServeStaticMiddleware.add_files_from_manifest
+    found: dict[str, object] = {}
+
+    def add(middleware: ServeStaticMiddleware) -> None:
+        """Look the files through once, and not for each client that a test makes."""
+        if not found:
+            find(middleware)
+            found.update(middleware.files)
+        middleware.files.update(found)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ServeStaticMiddleware, "add_files_from_manifest", add)
+        yield
     shutil.rmtree(Path(settings.MEDIA_ROOT), ignore_errors=True)
 
 
