@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 NO_TEXT = ROOT / "templates/allauth/elements/button.html"
 TEMPLATES = sorted({*(ROOT / "templates").rglob("*.html")} - {NO_TEXT})
 # What is said to people by attributes.
-SAID = {"alt", "aria-label", "placeholder", "title", "aria-description"}
+SAID = {"alt", "aria-label", "placeholder", "title", "aria-description", "data-label"}
 # What is called the same in every language.
 NAMES = {"ragsite"}
 # A translated text, or what stands for none.

@@ -3,6 +3,7 @@
  */
 
 import { copyText } from "./clipboard.js";
+import { gettext } from "./translation.js";
 
 const COPIED_MS = 2000;
 
@@ -18,8 +19,9 @@ document.addEventListener("click", async (event) => {
     return;
   }
   const label = button.textContent;
-  if (label === "Copied") return;
-  button.textContent = "Copied";
+  const copied = gettext("Copied");
+  if (label === copied) return;
+  button.textContent = copied;
   setTimeout(() => (button.textContent = label), COPIED_MS);
 });
 

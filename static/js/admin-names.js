@@ -2,6 +2,8 @@
  * Names, for people who hear the page, what Django's widgets leave without a name.
  */
 
+import { gettext } from "./translation.js";
+
 // Widgets are made when the page is ready, and again for rows that are added.
 new MutationObserver(nameAll).observe(document.body, { childList: true, subtree: true });
 nameAll();
@@ -10,7 +12,7 @@ nameAll();
 document.addEventListener("focusin", (event) => {
   const field = event.target;
   if (field instanceof HTMLInputElement && field.matches(".select2-search__field")) {
-    field.ariaLabel ??= "Search";
+    field.ariaLabel ??= gettext("Search");
   }
 });
 
@@ -23,7 +25,7 @@ function nameAll() {
   }
   for (const icon of document.querySelectorAll(".help-tooltip")) icon.setAttribute("role", "img");
   for (const link of document.querySelectorAll("#changelist-filter li a")) {
-    if (!link.textContent?.trim()) link.textContent = "(none)";
+    if (!link.textContent?.trim()) link.textContent = gettext("(none)");
   }
 }
 

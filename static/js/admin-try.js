@@ -5,6 +5,7 @@
 /** @import { CitationData, Frame, Source } from "./types.d.ts" */
 
 import { AnswerText } from "./answer.js";
+import { fill, gettext } from "./translation.js";
 
 /** @typedef {Source & { heading: string, snippet: string, scores: Record<string, number> }} Found */
 
@@ -54,16 +55,17 @@ class Trial {
         headers: { Accept: "application/x-ndjson" },
       });
       if (response.status === 422) this.showErrors((await response.json()).errors);
-      else if (!response.ok || !response.body) this.fail("It could not be asked. Reload the page.");
-      else {
+      else if (!response.ok || !response.body) {
+        this.fail(gettext("It could not be asked. Reload the page."));
+      } else {
         for await (const frame of framesOf(response.body)) {
           if (asking.signal.aborted) return;
           this.receive(frame);
         }
       }
     } catch (error) {
-      if (!asking.signal.aborted) this.fail("The connection was lost.");
-      else if (this.asking === asking) this.part(".try-status").textContent = "Stopped.";
+      if (!asking.signal.aborted) this.fail(gettext("The connection was lost."));
+      else if (this.asking === asking) this.part(".try-status").textContent = gettext("Stopped.");
     } finally {
       if (this.asking === asking) this.end();
     }
@@ -95,7 +97,7 @@ class Trial {
     for (const name of ["errors", "warnings", "figures", "query", "sources"]) {
       this.part(`.try-${name}`).replaceChildren();
     }
-    this.part(".try-status").textContent = "Asking…";
+    this.part(".try-status").textContent = gettext("Asking…");
   }
 
   end() {
@@ -140,9 +142,11 @@ class Trial {
   showResults({ query, results, retrieval_ms }) {
     this.part(".try-search").hidden = false;
     const used = results.filter((found) => found.index !== null).length;
-    this.part(".try-query").textContent =
-      `Searched for “${query}” in ${retrieval_ms} ms: ${results.length} passages found, ` +
-      `${used} in the prompt.`;
+    const searched = gettext(
+      "Searched for “%(query)s” in %(ms)s ms: %(found)s passages found, %(used)s in the prompt.",
+    );
+    const facts = { query, ms: retrieval_ms, found: results.length, used };
+    this.part(".try-query").textContent = fill(searched, facts);
     this.part(".try-sources").replaceChildren(...results.map(item));
   }
 
@@ -150,9 +154,13 @@ class Trial {
   showEnd({ finish_reason, timings, usage }) {
     const facts = [
       finish_reason.replace("_", " "),
-      timings.first_token_ms === undefined ? "" : `first word after ${timings.first_token_ms} ms`,
-      `whole answer after ${timings.total_ms} ms`,
-      usage.prompt_tokens ? `${usage.prompt_tokens} + ${usage.completion_tokens} tokens` : "",
+      timings.first_token_ms === undefined
+        ? ""
+        : fill(gettext("first word after %(first_token_ms)s ms"), timings),
+      fill(gettext("whole answer after %(total_ms)s ms"), timings),
+      usage.prompt_tokens
+        ? fill(gettext("%(prompt_tokens)s + %(completion_tokens)s tokens"), usage)
+        : "",
     ];
     this.part(".try-figures").textContent = facts.filter(Boolean).join(" · ");
     this.part(".try-status").textContent = "";
@@ -220,7 +228,7 @@ function item(found) {
   row.dataset.index = String(found.index ?? "");
   const details = document.createElement("details");
   const summary = document.createElement("summary");
-  const place = [found.page ? `p. ${found.page}` : "", found.heading].filter(Boolean).join(", ");
+  const place = [found.page ? fill(gettext("p. %(page)s"), { page: found.page }) : "", found.heading].filter(Boolean).join(", ");
   const scores = Object.entries(found.scores).map(([stage, score]) => `${stage} ${score}`);
   summary.append(
     element("span", "try-number", found.index === null ? "–" : String(found.index)),

@@ -6,6 +6,7 @@
 
 import { announce } from "./announce.js";
 import { chosenFiles, droppedFiles } from "./dropped.js";
+import { fill, gettext } from "./translation.js";
 import { makeRow, showRefused } from "./upload-row.js";
 import { Sending } from "./upload-sending.js";
 
@@ -38,7 +39,7 @@ function take(found) {
       const data = fields();
       data.append("path", path);
       data.append("files", file);
-      const after = /\.zip$/i.test(path) ? "Unpacking" : "Storing";
+      const after = /\.zip$/i.test(path) ? gettext("Unpacking") : gettext("Storing");
       sending.add({ row, data, after });
     }
   }
@@ -51,7 +52,7 @@ function takeAddresses() {
     if (!url) continue;
     const data = fields();
     data.append("urls", url);
-    sending.add({ row: addRow(url, null), data, after: "Storing" });
+    sending.add({ row: addRow(url, null), data, after: gettext("Storing") });
   }
   if (urls) urls.value = "";
   summarise();
@@ -121,16 +122,18 @@ function sayHowMany() {
   const count = (/** @type {string[]} */ ...names) =>
     states.filter((state) => names.includes(state)).length;
   const ended = count(...ENDED);
+  /** @type {[string, number][]} */
   const parts = [
-    [count("unsent", "sending"), "uploading"],
-    [count("queued"), "waiting"],
-    [states.length - ended - count("unsent", "sending", "queued"), "being read"],
-    [count("ready"), "ready"],
-    [count("gone"), "unchanged"],
-    [count("failed", "refused"), "failed"],
+    [gettext("%(n)s uploading"), count("unsent", "sending")],
+    [gettext("%(n)s waiting"), count("queued")],
+    [gettext("%(n)s being read"), states.length - ended - count("unsent", "sending", "queued")],
+    [gettext("%(n)s ready"), count("ready")],
+    [gettext("%(n)s unchanged"), count("gone")],
+    [gettext("%(n)s failed"), count("failed", "refused")],
   ];
-  const said = parts.filter(([number]) => number).map(([number, word]) => `${number} ${word}`);
-  summary.textContent = `${states.length} in all: ${said.join(", ")}.`;
+  const said = parts.filter(([, n]) => n).map(([text, n]) => fill(text, { n }));
+  const all = { n: states.length, states: said.join(", ") };
+  summary.textContent = fill(gettext("%(n)s in all: %(states)s."), all);
   progress.max = states.length || 1;
   progress.value = ended;
   announce();

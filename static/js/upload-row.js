@@ -2,6 +2,8 @@
  * The row of a file or an address while it is on its way; the server's row takes its place.
  */
 
+import { fill, gettext, ngettext } from "./translation.js";
+
 /**
  * @param {string} name
  * @param {number | null} bytes
@@ -21,7 +23,7 @@ export function makeRow(name, bytes) {
 
 /** @param {number} bytes */
 export function readableSize(bytes) {
-  if (bytes < 1024) return `${bytes} byte${bytes === 1 ? "" : "s"}`;
+  if (bytes < 1024) return fill(ngettext("%(bytes)s byte", "%(bytes)s bytes", bytes), { bytes });
   const units = ["KB", "MB", "GB"];
   let size = bytes / 1024;
   while (size >= 1024 && units.length > 1) {
@@ -33,7 +35,7 @@ export function readableSize(bytes) {
 
 /** @param {HTMLTableRowElement} row */
 export function showWaiting(row) {
-  show(row, "unsent", pill("queued", "Waiting to be sent"));
+  show(row, "unsent", pill("queued", gettext("Waiting to be sent")));
 }
 
 /**
@@ -43,7 +45,7 @@ export function showWaiting(row) {
  */
 export function showSending(row, share, after) {
   const percent = Math.floor(share * 100);
-  const text = share < 1 ? `Uploading ${percent} %` : after;
+  const text = share < 1 ? fill(gettext("Uploading %(percent)s %"), { percent }) : after;
   const bar = row.querySelector("progress");
   if (bar && share < 1) {
     bar.value = share;
@@ -55,7 +57,7 @@ export function showSending(row, share, after) {
     const progress = document.createElement("progress");
     progress.max = 1;
     progress.value = share;
-    progress.setAttribute("aria-label", `Uploading ${row.cells[0].textContent}`);
+    progress.setAttribute("aria-label", fill(gettext("Uploading %(name)s"), { name: nameOf(row) }));
     parts.push(progress);
   }
   show(row, "sending", ...parts);
@@ -70,17 +72,23 @@ export function showRefused(row, reason, again = null) {
   const text = document.createElement("span");
   text.className = "stage-error";
   text.textContent = reason;
-  const parts = [pill("failed", "Not taken"), text];
+  const parts = [pill("failed", gettext("Not taken")), text];
   if (again) {
     const button = document.createElement("button");
     button.type = "button";
     button.className = "button";
-    button.textContent = "Try again";
-    button.setAttribute("aria-label", `Try again to upload ${row.cells[0].textContent}`);
+    button.textContent = gettext("Try again");
+    const label = fill(gettext("Try again to upload %(name)s"), { name: nameOf(row) });
+    button.setAttribute("aria-label", label);
     button.addEventListener("click", again, { once: true });
     parts.push(button);
   }
   show(row, "refused", ...parts);
+}
+
+/** @param {HTMLTableRowElement} row */
+function nameOf(row) {
+  return row.cells[0].textContent ?? "";
 }
 
 /**

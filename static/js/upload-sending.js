@@ -3,6 +3,7 @@
  * the others out, and there is no limit to how many are chosen.
  */
 
+import { gettext } from "./translation.js";
 import { showRefused, showSending, showWaiting } from "./upload-row.js";
 
 /** Requests at the same time. */
@@ -69,21 +70,22 @@ export class Sending {
       showRefused(row, reason, () => this.add(job));
     request.addEventListener("load", () => {
       if (request.responseURL.includes("/login/")) {
-        refuse("You are signed out. Sign in on another tab, then try again.");
+        refuse(gettext("You are signed out. Sign in on another tab, then try again."));
       } else if (request.status === 200) {
         this.finished(row, request.responseText);
       } else if (request.status === 413) {
         // A proxy in between would send a page.
         const plain = request.getResponseHeader("content-type")?.startsWith("text/plain");
         const reason = plain && request.responseText;
-        showRefused(row, reason || "This is larger than what is taken at once.");
+        showRefused(row, reason || gettext("This is larger than what is taken at once."));
       } else if (request.status === 403) {
-        refuse("You may not do this, or this page is too old: reload it.");
+        refuse(gettext("You may not do this, or this page is too old: reload it."));
       } else {
-        refuse("The server could not take this. Try again.");
+        refuse(gettext("The server could not take this. Try again."));
       }
     });
-    request.addEventListener("error", () => refuse("The connection was lost. Try again."));
+    const lost = gettext("The connection was lost. Try again.");
+    request.addEventListener("error", () => refuse(lost));
     request.addEventListener("loadend", () => {
       this.#active -= 1;
       this.#next();
