@@ -21,11 +21,14 @@ if TYPE_CHECKING:
 
     Application = Callable[[Any, Any, Any], Awaitable[Any]]
 
+PROTOCOL = "ragsite.bearer"
+
 
 class TokenOrSession:
     """Lets a socket with a token through to `with_token`, and any other to `with_session`.
 
-    Browsers cannot send a token, so its socket needs no origin.
+    No browser sends a token by itself, so its socket needs no origin. Scripts can send no header:
+    they offer the token as a protocol behind PROTOCOL, which the socket then speaks.
     """
 
     def __init__(self, with_token: Application, with_session: Application) -> None:
@@ -34,7 +37,7 @@ class TokenOrSession:
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> Any:
         """Sign in by the token for as long as it is in force."""
-        raw = tokens.from_header(dict(scope["headers"]).get(b"authorization", b"").decode("latin1"))
+        raw = offered(scope)
         if raw is None:
             return await self.with_session(scope, receive, send)
         address = scope["client"][0] if scope.get("client") else None
@@ -51,6 +54,14 @@ class TokenOrSession:
             expiry.cancel()
             with suppress(asyncio.CancelledError):
                 await expiry
+
+
+def offered(scope: Any) -> str | None:
+    """Return the token of a handshake; None if there is none of ours."""
+    header = dict(scope["headers"]).get(b"authorization", b"").decode("latin1")
+    protocols = [*scope.get("subprotocols", ()), "", ""]
+    in_protocol = f"bearer {protocols[1]}" if protocols[0] == PROTOCOL else ""
+    return tokens.from_header(header) or tokens.from_header(in_protocol)
 
 
 async def tell_of_expiry(token: ApiToken) -> None:

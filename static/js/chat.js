@@ -11,6 +11,7 @@ import { Conversation } from "./conversation.js";
 import { forgetKept, Kept } from "./kept.js";
 import { linkTo } from "./message-link.js";
 import { SourcePanel } from "./panel.js";
+import { questionsIn } from "./questions.js";
 import { recallQuestions } from "./recall.js";
 import { followAnswers } from "./scrolling.js";
 import { sidebar } from "./sidebar.js";
@@ -43,14 +44,14 @@ const card = new CitationCard(the("messages"), the("card"), (mark) => {
 the("panel").addEventListener("panel:closed", () => card.close());
 
 composer.connect({
-  onAsk: (text, id) => conversation.begin(text, id),
+  onAsk: (text) => conversation.ask(text),
   onStop: () => conversation.stop(),
   onPause: (text) => conversation.lookAhead(text),
   conversation: () => conversation.id,
 });
-recallQuestions(composer.input, () => conversation.questions);
-conversation.recallChoice();
-choice.connect(() => conversation.keepChoice());
+recallQuestions(composer.input, () => questionsIn(conversation.thread));
+choice.recall(kept, conversation.id);
+choice.connect(() => choice.keep(kept, conversation.id));
 welcome(root, choice);
 sidebar(root);
 chooseTheme();

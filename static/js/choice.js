@@ -2,6 +2,8 @@
  * The choice of the assistant that is asked, and of the collections it searches.
  */
 
+/** @import { Kept } from "./kept.js" */
+
 /**
  * @typedef {object} Chosen what a question says of it; nothing where the page's own choice holds
  * @property {string} [assistant]
@@ -55,6 +57,27 @@ export class Choice {
     if (found) found.checked = true;
     for (const each of this.collections) each.checked = collections.includes(each.value);
     this.show();
+  }
+
+  /**
+   * Remember, for a conversation, who is asked and where it is searched.
+   * @param {Kept} kept
+   * @param {string | null} conversation null for a new one
+   */
+  keep(kept, conversation) {
+    const { collections } = this.chosen;
+    const chosen = { ...(this.assistant && { assistant: this.assistant.value }), collections };
+    kept.set("choice", conversation, JSON.stringify(chosen));
+  }
+
+  /**
+   * Choose as it was chosen in a conversation before.
+   * @param {Kept} kept
+   * @param {string | null} conversation
+   */
+  recall(kept, conversation) {
+    const found = kept.get("choice", conversation);
+    if (found) this.chosen = JSON.parse(found);
   }
 
   /** A conversation has begun, with the assistant that is chosen now. */

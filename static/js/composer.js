@@ -4,8 +4,6 @@
 
 /** @import { Kept } from "./kept.js" */
 
-import { randomId } from "./identity.js";
-
 // A second click of a double click on Send must not stop what it just asked.
 const STOP_DELAY_MS = 400;
 // What is typed is searched for ahead when the typing pauses, once it can be a question.
@@ -21,7 +19,7 @@ const COMPOSING_KEY = 229;
 
 /**
  * @typedef {object} Actions
- * @property {(text: string, id: string) => object} onAsk returns the message to send
+ * @property {(text: string) => void} onAsk
  * @property {() => void} onStop
  * @property {(text: string) => void} onPause
  * @property {() => string | null} conversation
@@ -71,13 +69,11 @@ export class Composer {
       const fits = text.length >= SHORTEST_QUESTION && text.length <= LONGEST_QUESTION;
       if (fits) this.pause = setTimeout(onPause, PAUSE_MS, text);
     });
-    this.form.addEventListener("submit", (event) => event.preventDefault());
-    this.form.addEventListener("htmx:wsConfigSend", (event) => {
-      const { detail } = /** @type {CustomEvent} */ (event);
+    this.form.addEventListener("submit", (event) => {
+      event.preventDefault();
       const text = this.input.value.trim();
-      if (!text || this.busy || this.refuseLong(text)) return event.preventDefault();
-      detail.headers = null;
-      detail.parameters = onAsk(text, randomId());
+      if (!text || this.busy || this.refuseLong(text)) return;
+      onAsk(text);
       // The draft stays until the server has the question.
       this.input.value = "";
       clearTimeout(this.pause);

@@ -7,9 +7,9 @@
 /** @import { Composer } from "./composer.js" */
 /** @import { Kept } from "./kept.js" */
 
-import { randomId } from "./identity.js";
-import { Receipt } from "./receipt.js";
-import { Socket } from "./socket.js";
+import { showConnection } from "./connection.js";
+import { FrameClient } from "./frames.js";
+import { questionOf } from "./questions.js";
 import { gettext } from "./translation.js";
 import { Turn } from "./turn.js";
 import { wayOn } from "./ways.js";
@@ -18,8 +18,6 @@ import { wayOn } from "./ways.js";
 const USED_UP = ["rate_limited", "too_many_runs", "quota_exceeded"];
 // What was chosen is no longer there for this person.
 const NOT_THERE = ["unknown_assistant", "unknown_collection"];
-// What the server could not do for now is asked for again after this long, then twice as long.
-const AGAIN_MS = [1000, 30_000];
 
 /** Holds the page's turns; `root` carries the state and the addresses. */
 export class Conversation {
@@ -37,23 +35,15 @@ export class Conversation {
     this.thread = /** @type {HTMLElement} */ (root.querySelector("#thread"));
     /** @type {Map<string, Turn>} asks that have not become runs yet */
     this.asked = new Map();
-    /** @type {Map<string, object>} their messages */
-    this.messages = new Map();
     /** @type {Map<string, Turn>} */
     this.runs = new Map();
     /** @type {WeakMap<Element, Turn>} */
     this.turns = new WeakMap();
-    /** @type {Set<string>} runs whose beginning has been asked for */
-    this.joining = new Set();
-    this.watching = false;
-    this.again = { timer: 0, after: AGAIN_MS[0] };
     this.deleted = false;
-    this.socket = new Socket(root, {
-      onFrame: (frame) => this.receive(frame),
-      onOpen: () => this.rejoin(),
-      onLeave: () => this.keepAsked(),
-    });
-    this.receipt = new Receipt((taken) => this.socket.send({ type: "ack", ...taken }));
+    this.client = new FrameClient();
+    this.client.on("frame", (frame) => this.receive(frame));
+    showConnection(root, this.client, () => this.keepAsked());
+    if (this.id) this.client.watch(this.id);
     for (const element of this.thread.querySelectorAll(".answer")) {
       this.adopt(/** @type {HTMLElement} */ (element));
     }
@@ -82,14 +72,22 @@ export class Conversation {
   adopt(element) {
     const turn = Turn.adopt(element);
     this.turns.set(element, turn);
-    if (turn.run) this.runs.set(turn.run, turn);
+    if (!turn.run) return;
+    this.runs.set(turn.run, turn);
+    if (turn.active) this.client.resume(turn.run);
+  }
+
+  /** @param {string} text */
+  ask(text) {
+    if (this.active) return;
+    const id = this.client.ask(text, this.asking);
+    this.begin(text, id);
   }
 
   /**
-   * Show a question and its answer to be; the message itself is sent by the form or `ask`.
+   * Show a question and its answer to be.
    * @param {string} text
-   * @param {string} id the ask's
-   * @returns {object} the message
+   * @param {string} id the question's
    */
   begin(text, id) {
     this.root.toggleAttribute("data-new", false);
@@ -100,32 +98,20 @@ export class Conversation {
     turn.element.dataset.question = text;
     const name = this.choice.assistant?.value;
     if (name) /** @type {HTMLElement} */ (turn.element.querySelector(".answer-name")).textContent = name;
-    const message = { type: "ask", id, ...this.asking(text) };
     this.asked.set(id, turn);
-    this.messages.set(id, message);
     this.composer.sent();
     this.showState("searching");
     this.thread.dispatchEvent(new CustomEvent("thread:asked", { bubbles: true }));
-    return message;
   }
 
-  /**
-   * Return what is asked, of whom, and where.
-   * @param {string} text
-   */
-  asking(text) {
-    return { text, ...(this.id && { conversation: this.id }), ...this.choice.chosen };
-  }
-
-  /** @param {string} text */
-  ask(text) {
-    if (this.active) return;
-    this.socket.send(this.begin(text, randomId()));
+  /** Where something is asked, and of whom. */
+  get asking() {
+    return { ...(this.id && { conversation: this.id }), ...this.choice.chosen };
   }
 
   /** @param {Element} element something in the answer whose question is to be asked again */
   askAgain(element) {
-    this.ask(this.questionOf(element));
+    this.ask(questionOf(element));
   }
 
   /**
@@ -135,33 +121,18 @@ export class Conversation {
    * @param {string} word what such a question begins with
    */
   continueAfter(element, word) {
-    const question = this.questionOf(element);
+    const question = questionOf(element);
     this.ask(question.startsWith(word) ? question : `${word} ${question}`);
   }
 
   /** @param {Element} element something in the answer whose question is to be changed */
   edit(element) {
-    this.composer.write(this.questionOf(element));
+    this.composer.write(questionOf(element));
   }
 
   /** @param {Element} element something in the answer whose question is for a new conversation */
   takeAlong(element) {
-    this.kept.set("draft", null, this.questionOf(element));
-  }
-
-  /**
-   * @param {Element} element something in an answer
-   * @returns {string}
-   */
-  questionOf(element) {
-    const question = element.closest(".answer")?.previousElementSibling;
-    return question?.querySelector(".question-text")?.textContent ?? "";
-  }
-
-  /** @returns {string[]} what was asked here, oldest first */
-  get questions() {
-    const texts = this.thread.querySelectorAll(".question-text");
-    return [...texts].map((each) => each.textContent ?? "");
+    this.kept.set("draft", null, questionOf(element));
   }
 
   /** @param {Element} element something in an answer */
@@ -172,8 +143,7 @@ export class Conversation {
 
   /** @param {string} text what is being typed */
   lookAhead(text) {
-    if (!this.socket.open || this.active) return;
-    this.socket.send({ type: "prefetch", ...this.asking(text) });
+    if (!this.active) this.client.prefetch(text, this.asking);
   }
 
   stop() {
@@ -182,43 +152,7 @@ export class Conversation {
     this.composer.stopping();
     turn.waiting.over();
     turn.showStatus(gettext("Stopping…"));
-    turn.stopping = true;
-    this.sendStop(turn);
-  }
-
-  /** @param {Turn} turn */
-  sendStop(turn) {
-    const which = turn.run ? { run: turn.run } : { ask: turn.element.dataset.askId };
-    this.socket.send({ type: "stop", ...which });
-  }
-
-  /** The socket is open, for the first time or again: go on where this page was. */
-  rejoin() {
-    this.watching = false;
-    this.joining.clear();
-    const turn = this.active;
-    if (turn?.run) this.socket.send({ type: "resume", run: turn.run, after: turn.seq });
-    else this.watch();
-    // The same id asks once, so an ask that may have been lost is simply sent again.
-    for (const message of this.messages.values()) this.socket.send(message);
-    if (turn?.stopping) this.sendStop(turn);
-  }
-
-  /** The server could not do what this page needs, because the database was away, say. */
-  rejoinLater() {
-    const { again } = this;
-    if (again.timer) return;
-    again.timer = setTimeout(() => {
-      again.timer = 0;
-      if (this.socket.open) this.rejoin();
-    }, again.after);
-    again.after = Math.min(2 * again.after, AGAIN_MS[1]);
-  }
-
-  watch() {
-    if (!this.id || this.watching) return;
-    this.watching = true;
-    this.socket.send({ type: "watch", conversation: this.id });
+    this.client.stop({ run: turn.run ?? undefined, ask: turn.element.dataset.askId });
   }
 
   /** @param {Frame} frame */
@@ -229,29 +163,11 @@ export class Conversation {
     }
     const turn = this.runs.get(frame.run) ?? this.join(frame.run, frame);
     if (!turn) return;
-    const place = turn.place(frame);
-    if (place === "gap") this.resumeOnce(frame.run, turn.seq);
-    if (place !== "next") return;
-    this.again.after = AGAIN_MS[0];
-    this.joining.delete(`${frame.run}/${turn.seq}`);
     const before = turn.state;
     turn.receive(frame);
-    this.receipt.note(frame.run, turn.seq);
     if (turn.state !== before || frame.seq === 1) this.showState(turn.state);
     if (frame.seq === 1) this.announce(gettext("Answering"));
     if (frame.type === "done" || frame.type === "error") this.ended(turn);
-  }
-
-  /**
-   * Ask once for the frames of a run after number `after`.
-   * @param {string} run
-   * @param {number} after
-   */
-  resumeOnce(run, after) {
-    const key = `${run}/${after}`;
-    if (this.joining.has(key)) return;
-    this.joining.add(key);
-    this.socket.send({ type: "resume", run, after });
   }
 
   /**
@@ -260,10 +176,7 @@ export class Conversation {
    * @param {Frame} frame
    */
   join(run, frame) {
-    if (frame.type !== "status" || frame.seq !== 1) {
-      this.resumeOnce(run, 0);
-      return null;
-    }
+    if (frame.type !== "status" || frame.seq !== 1) return null;
     let turn = this.forget(frame.ask);
     if (turn) {
       const before = this.id;
@@ -284,10 +197,7 @@ export class Conversation {
   /** @param {Extract<Frame, { type: "error" }>} error */
   refused(error) {
     const turn = this.forget(error.ask);
-    if (!turn) {
-      if (error.recoverable && !error.ask) this.rejoinLater();
-      return;
-    }
+    if (!turn) return;
     if (NOT_THERE.includes(error.code)) this.choice.chosen = {};
     if (USED_UP.includes(error.code) || wayOn(error.code) === "edit") {
       this.giveBack(turn, error);
@@ -304,7 +214,6 @@ export class Conversation {
   forget(ask) {
     const turn = this.asked.get(ask ?? "");
     this.asked.delete(ask ?? "");
-    this.messages.delete(ask ?? "");
     return turn;
   }
 
@@ -333,7 +242,6 @@ export class Conversation {
     if (this.deleted) return;
     this.showState(turn.state);
     this.announce(turn.state === "failed" ? gettext("The answer failed") : gettext("Answer complete"));
-    this.watch();
     const { message } = turn.element.dataset;
     const foot = turn.element.querySelector(".answer-foot");
     if (message && foot) this.load(foot, `messages/${message}/`, ".answer-foot", "outerHTML");
@@ -344,25 +252,11 @@ export class Conversation {
     this.root.dataset.conversation = id;
     this.choice.began();
     this.kept.set("choice", null, "");
-    this.keepChoice();
+    this.choice.keep(this.kept, id);
     const address = this.url(`c/${id}/`);
     history.pushState({}, "", address);
-    this.watching = true;
+    this.client.watch(id);
     this.root.dispatchEvent(new CustomEvent("conversation:created", { bubbles: true }));
-  }
-
-  /** Remember, for this conversation, who is asked and where it is searched. */
-  keepChoice() {
-    const { assistant } = this.choice;
-    const { collections } = this.choice.chosen;
-    const kept = { ...(assistant && { assistant: assistant.value }), collections };
-    this.kept.set("choice", this.id, JSON.stringify(kept));
-  }
-
-  /** Choose as it was chosen here before. */
-  recallChoice() {
-    const kept = this.kept.get("choice", this.id);
-    if (kept) this.choice.chosen = JSON.parse(kept);
   }
 
   /**

@@ -17,9 +17,6 @@ export class Turn {
   /** @param {HTMLElement} element */
   constructor(element) {
     this.element = element;
-    this.seq = 0;
-    /** Whether somebody has pressed Stop on this page. */
-    this.stopping = false;
     this.text = new AnswerText(part(element, ".prose"));
     this.waiting = new Waiting((words) => this.showStatus(words));
   }
@@ -56,19 +53,8 @@ export class Turn {
     return this.text.citations;
   }
 
-  /**
-   * Say whether frame number `seq` is the next one, an old one, or one after a gap.
-   * @param {Frame} frame
-   * @returns {"next" | "old" | "gap"}
-   */
-  place(frame) {
-    if (frame.type === "snapshot" || frame.seq === this.seq + 1) return "next";
-    return frame.seq <= this.seq ? "old" : "gap";
-  }
-
   /** @param {Frame} frame the next one */
   receive(frame) {
-    this.seq = frame.seq;
     switch (frame.type) {
       case "status":
         if (frame.answer) this.name(frame.answer);

@@ -72,19 +72,12 @@ export type AnswerState =
   | "interrupted"
   | "failed";
 
-/** What the socket of htmx's extension offers in an event's detail. */
-export interface SocketWrapper {
-  send(message: string, element?: Element): void;
-  reconnect(): void;
-}
-
 declare global {
   interface Window {
     /** Django's catalogue of translations, if it is on the page. */
     gettext?: (text: string) => string;
     ngettext?: (one: string, many: string, count: number) => string;
     htmx: {
-      config: { wsReconnectDelay: (tries: number) => number };
       ajax(method: string, url: string, options: object): Promise<void>;
       process(element: Element): void;
       trigger(element: Element, name: string): void;

@@ -17,6 +17,7 @@ from django.utils import timezone
 
 from chat.accounts import tokens
 from chat.accounts.models import ApiToken, Scope
+from chat.accounts.sockets import PROTOCOL
 from chat.models import Conversation
 from ragsite.asgi import application
 from tests.sockets import Page, frame
@@ -70,6 +71,25 @@ async def test_a_token_opens_the_socket_without_an_origin(connect: Connect, ada:
     _, raw = await make(ada)
 
     assert await is_open(await connect(raw))
+
+
+async def test_a_script_offers_its_token_as_a_protocol(ada: User) -> None:
+    """Browsers give scripts no way to send a header."""
+    _, raw = await make(ada)
+    page = Page(application, "/ws/chat/", [(b"host", b"localhost")], [PROTOCOL, raw])
+
+    assert await page.connect() == (True, PROTOCOL)
+    assert await is_open(page)
+    await page.disconnect()
+
+
+@pytest.mark.parametrize("protocols", [["other", "rs_1"], [PROTOCOL], [PROTOCOL, "rs_1"]])
+async def test_no_other_protocol_signs_in(protocols: list[str]) -> None:
+    origin = [(b"host", b"localhost"), (b"origin", b"http://localhost")]
+    page = Page(application, "/ws/chat/", origin, protocols)
+    await page.connect()
+
+    assert await page.receive_output(10) == {"type": "websocket.close", "code": 4401}
 
 
 async def test_a_token_reads_what_its_user_may(connect: Connect, ada: User) -> None:

@@ -1,0 +1,21 @@
+/**
+ * What was asked on this page, as its questions say it.
+ */
+
+/**
+ * @param {Element} element something in an answer
+ * @returns {string} the question that it answers
+ */
+export function questionOf(element) {
+  const question = element.closest(".answer")?.previousElementSibling;
+  return question?.querySelector(".question-text")?.textContent ?? "";
+}
+
+/**
+ * @param {ParentNode} thread
+ * @returns {string[]} oldest first
+ */
+export function questionsIn(thread) {
+  const texts = thread.querySelectorAll(".question-text");
+  return [...texts].map((each) => each.textContent ?? "");
+}
