@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from chat.frames import CitationData, Done
+from chat.frames import QUESTION_MAX_CHARS, CitationData, Done
 from retrieval.backends.base import ChatMessage
 
 Message = dict[str, Any]
@@ -101,6 +101,10 @@ def question(messages: object) -> tuple[str, list[ChatMessage]]:
     last = turns.pop()
     if last is None or last.role != "user" or not last.content.strip():
         raise MessagesError("input.messages: the last message must be the question of a user.")
+    if len(last.content) > QUESTION_MAX_CHARS:
+        raise MessagesError(
+            f"input.messages: a question has at most {QUESTION_MAX_CHARS:,} characters."
+        )
     return last.content, [turn for turn in turns if turn is not None and turn.content.strip()]
 
 
