@@ -42,8 +42,8 @@ def delete(user: User, conversation: Conversation) -> None:
 
     The rows go when the worker comes by.
     """
-    if run := conversation.runs.filter(state__in=ACTIVE).first():
-        # Nobody would read what a provider is still being paid for.
+    # Nobody would read what a provider is still being paid for; what waits must not begin.
+    for run in conversation.runs.filter(state__in=ACTIVE).order_by("-created_at"):
         async_to_sync(runs.stop)(user, run.pk)
     with transaction.atomic():
         Conversation.objects.filter(pk=conversation.pk).update(deleted_at=timezone.now())
