@@ -66,6 +66,6 @@ def _vectors(chunks: Sequence[Chunk]) -> dict[Any, list[float]]:
     """Return the chunks' vectors in the space that is searched."""
     found = ChunkEmbedding.objects.filter(chunk__in=chunks, space=spaces.current_space())
     return {
-        chunk: [float(number) for number in vector.to_list()]
+        chunk: [float(number) for number in vector]
         for chunk, vector in found.values_list("chunk_id", "embedding")
     }

@@ -15,6 +15,7 @@ from chat.api import uploading
 from chat.api.credentials import Caller
 from chat.api.r2r import shapes, wire
 from chat.api.r2r.documents import documents_as_they_stand
+from chat.frames import storable
 from retrieval.models import Collection
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def retrieve(request: HttpRequest, collection_id: UUID) -> HttpResponse:
 @router.get("collections/name/{path:name}")
 def retrieve_by_name(request: HttpRequest, name: str) -> HttpResponse:
     """Return the collection of a name."""
-    return wire.results(_shape(get_object_or_404(_visible(request), name=name)))
+    return wire.results(_shape(get_object_or_404(_visible(request), name=storable(name))))
 
 
 @router.get("collections/{uuid:collection_id}/documents")

@@ -13,7 +13,6 @@ from ninja.errors import HttpError
 
 from chat.api import uploading
 from chat.api.streaming import to_json
-from retrieval.ingestion.incoming import UploadError
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -98,8 +97,8 @@ def not_available(message: str) -> NoReturn:
 
 
 def body_of(request: HttpRequest) -> Any:
-    """Return a body of JSON, whatever it is said to be. Raises HttpError."""
-    return loads("body", uploading.read_body(request))
+    """Return a body of JSON, whatever it is said to be. Raises HttpError, RequestDataTooBig."""
+    return loads("body", request.body)
 
 
 def object_of(request: HttpRequest) -> dict[str, Any]:
@@ -131,7 +130,7 @@ def form_of(request: HttpRequest) -> Form:
     if request.content_type == "multipart/form-data":
         received = uploading.receive(request)
         if received.refused:
-            raise UploadError("refused", received.refused[0][1])
+            raise received.refused[0][1]
         files = received.files
     else:
         uploading.read_body(request)

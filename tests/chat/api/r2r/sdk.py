@@ -11,15 +11,9 @@ with warnings.catch_warnings():
     from shared.abstractions.document import (
         DocumentResponse,
         DocumentType,
-        GraphConstructionStatus,
         IngestionStatus,
     )
-    from shared.api.models.management.responses import (
-        ChunkResponse,
-        CollectionResponse,
-        ConversationResponse,
-        MessageResponse,
-    )
+    from shared.abstractions.user import User
     from shared.api.models.retrieval.responses import (
         Citation,
         CitationEvent,
@@ -30,23 +24,19 @@ with warnings.catch_warnings():
 
 __all__ = [
     "AggregateSearchResult",
-    "ChunkResponse",
     "Citation",
     "CitationEvent",
-    "CollectionResponse",
-    "ConversationResponse",
     "DocumentResponse",
     "DocumentType",
     "FinalAnswerEvent",
     "GenerationConfig",
-    "GraphConstructionStatus",
     "IngestionStatus",
     "MessageEvent",
-    "MessageResponse",
     "R2RAsyncClient",
     "R2RClient",
     "R2RException",
     "SearchResultsEvent",
     "SearchSettings",
+    "User",
     "parse_retrieval_event",
 ]

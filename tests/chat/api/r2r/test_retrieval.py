@@ -1,6 +1,8 @@
 """Searching and asking with the R2R SDK."""
 
 import asyncio
+import json
+import socket
 from typing import Any
 
 import pytest
@@ -167,6 +169,22 @@ def test_leaving_stops_the_answer(live: Live, client: Any) -> None:
     del events
     live.site.run(asyncio.wait_for(live.generator.closed.wait(), 10))
     wait_until(lambda: Run.objects.filter(pk=run.pk, state="cancelled").exists(), "stopped")
+
+
+def test_leaving_before_a_whole_answer_stops_it(live: Live) -> None:
+    """There is nobody left to read it."""
+    live.say("The tower is 96 metres high, and ", live.gate(), "never said")
+    live.generator.closed.clear()
+    asked = len(live.generator.requests)
+    body = json.dumps({"query": QUESTION}).encode()
+    head = (
+        f"POST /r2r/v3/retrieval/rag HTTP/1.1\r\nHost: localhost\r\nX-API-Key: {live.token}\r\n"
+        f"Content-Length: {len(body)}\r\n\r\n"
+    )
+    with socket.create_connection(("127.0.0.1", live.site.port)) as connection:
+        connection.sendall(head.encode() + body)
+        wait_until(lambda: len(live.generator.requests) > asked, "asked")
+    live.site.run(asyncio.wait_for(live.generator.closed.wait(), 10))
 
 
 def test_questions_are_not_listed_among_the_persons_own(live: Live, client: Any) -> None:
