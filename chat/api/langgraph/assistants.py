@@ -90,7 +90,8 @@ def assistant_json(assistant: Any) -> dict[str, Any]:
         "description": assistant.greeting or None,
         "config": {},
         "context": {},
-        "metadata": {},
+        # As LangGraph marks those that no client made; some ask for these only.
+        "metadata": {"created_by": "system"},
         "version": assistant.changes or 1,
         "created_at": (assistant.created_at or LONG_AGO).isoformat(),
         "updated_at": (assistant.updated_at or LONG_AGO).isoformat(),

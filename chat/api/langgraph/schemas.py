@@ -79,7 +79,9 @@ class ThreadSearch(Page):
     metadata: Metadata = {}
     ids: list[UUID] | None = None
     status: Literal["idle", "busy", "interrupted", "error"] | None = None
-    sort_by: Literal["thread_id", "status", "created_at", "updated_at"] = "updated_at"
+    sort_by: Literal["thread_id", "status", "created_at", "updated_at", "state_updated_at"] = (
+        "updated_at"
+    )
     values: dict[str, Any] | None = None
     extract: dict[str, str] | None = None
 

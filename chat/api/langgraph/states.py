@@ -6,20 +6,19 @@ from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from django.db.models import Prefetch, prefetch_related_objects
+from django.db.models import Prefetch
 
-from chat import evidence, runstate
+from chat import runstate
 from chat.api.langgraph import messages
 from chat.api.langgraph.events import NODE
 from chat.api.langgraph.messages import Message
 from chat.frames import Done
-from chat.models import ACTIVE, Conversation, Role, Run, RunState
-from retrieval.models import DocumentVersion
+from chat.models import ACTIVE, Candidate, Citation, Conversation, Role, Run, RunState
+from chat.models import Message as Stored
+from chat.redaction import redact_messages
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
-
-    from chat.models import Message as Stored
 
 State = dict[str, Any]
 
@@ -59,9 +58,20 @@ def before_answer(user: User, run: Run) -> list[Message]:
 
 
 def _messages(user: User, threads: Collection[UUID]) -> list[Stored]:
-    found = evidence.messages(user, conversation__in=threads)
-    versions = DocumentVersion.objects.only("document_id")
-    prefetch_related_objects(found, Prefetch("citations__version", versions))
+    """Return what was said in conversations, in order, with what of it is cited."""
+    # What may no longer be seen of an answer that was not completed hangs on what it was given.
+    given = Candidate.objects.exclude(run__state=RunState.COMPLETED).select_related("chunk")
+    found = list(
+        Stored.objects.filter(conversation__in=threads)
+        .select_related("run")
+        .prefetch_related(
+            Prefetch(
+                "citations", Citation.objects.select_related("version").defer("version__text")
+            ),
+            Prefetch("run__candidates", given.defer("chunk__text", "chunk__fulltext")),
+        )
+    )
+    redact_messages(found, user)
     return found
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 router = Router(auth=Caller(Scope.CONVERSATIONS))
 
-COLUMNS = {"thread_id": "id", "status": "status"}
+COLUMNS = {"thread_id": "id", "state_updated_at": "updated_at"}
 # A run that ended otherwise leaves a thread idle.
 LEFT = (RunState.CANCELLED, RunState.FAILED, RunState.INTERRUPTED)
 

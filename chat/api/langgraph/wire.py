@@ -27,14 +27,8 @@ def json(value: object, status: int = 200) -> HttpResponse:
 
 def detail(_: HttpRequest, refusal: Refusal) -> HttpResponse:
     """Return a refusal."""
-    if not refusal.errors:
-        return json({"detail": refusal.message}, refusal.status)
-    first = refusal.errors[0]
-    # Behind the part of the request, and the name that a body has here.
-    place = first["loc"][2:] if first["loc"][0] == "body" else first["loc"][1:]
-    where = ".".join(str(part) for part in place)
-    told = f"{where}: {first['message']}" if where else first["message"]
-    return json({"detail": told}, refusal.status)
+    # Of a body as a whole no field is named.
+    return json({"detail": refusal.message.removeprefix(": ")}, refusal.status)
 
 
 def selected(found: dict[str, Any], fields: Sequence[str] | None) -> dict[str, Any]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from langgraph_sdk.client import SyncLangGraphClient
 from langgraph_sdk.errors import (
     AuthenticationError,
@@ -16,7 +18,10 @@ from langgraph_sdk.errors import (
 )
 
 from chat.accounts.models import Scope
-from chat.models import Assistant, Conversation, Message, Run, RunState
+from chat.api.langgraph import states
+from chat.models import Assistant, Citation, Conversation, Message, Run, RunState
+from retrieval.backends.base import QUOTING
+from retrieval.models import Collection
 from tests.chat.api.conftest import Live
 from tests.chat.api.langgraph.conftest import sdk
 
@@ -48,6 +53,8 @@ def test_assistants_are_those_of_the_site(
     with pytest.raises(NotFoundError):
         client.assistants.get("parrot")
     assert client.assistants.search(graph_id="parrot") == []
+    assert client.assistants.search(metadata={"created_by": "system"}) == [found]
+    assert client.assistants.search(metadata={"created_by": "me"}) == []
     assert client.assistants.search(select=["name"]) == [{"name": "Tower guide"}]  # type: ignore[typeddict-item]
 
 
@@ -209,6 +216,36 @@ def test_a_thread_is_only_its_owner_s(
             door()
     assert stranger.threads.search(ids=[turns]) == []
     assert client.threads.get(turns)["metadata"] == {}
+
+
+def test_what_may_no_longer_be_seen_is_not_in_a_state(
+    stranger: SyncLangGraphClient, live: Live
+) -> None:
+    """A collection was closed to somebody; an answer that only quotes it goes as well."""
+    thread = stranger.threads.create()["thread_id"]
+    stranger.runs.wait(thread, "tower-guide", input=asked("How high is the tower?"))
+    collections = Collection.objects.filter(pk=live.collection.pk)
+    collections.update(visibility="restricted")
+    try:
+        answer = stranger.threads.get_state(thread)["values"]["messages"][-1]  # type: ignore[call-overload]
+        assert answer["content"] == ANSWER
+        (citation,) = answer["additional_kwargs"]["citations"]
+        assert citation["title"] == "A document you may no longer see"
+        assert citation["quote"] == citation["document_id"] == ""
+        # One that was stopped may quote what it was given, and cites nothing yet.
+        own = Run.objects.filter(conversation=thread)
+        own.update(model=QUOTING, state=RunState.CANCELLED)
+        Citation.objects.filter(message__run__in=own).delete()
+        answer = stranger.threads.get_state(thread)["values"]["messages"][-1]  # type: ignore[call-overload]
+        assert answer["content"] == "This answer quoted documents you may no longer see."
+    finally:
+        collections.update(visibility=live.collection.visibility)
+
+
+def test_the_number_of_queries_of_a_state_does_not_grow(live: Live, turns: str) -> None:
+    with CaptureQueriesContext(connection) as queries:
+        assert len(states.of_thread(live.user, UUID(turns))) == 3
+    assert len(queries) == 4
 
 
 def test_who_calls_is_known_by_a_token(live: Live, assistant: Assistant) -> None:

@@ -89,6 +89,7 @@ def test_either_header_has_the_token(live: Live, client: SyncLangGraphClient, pr
     name, _, scheme = prefix.partition(": ")
     with live.client(headers={"Authorization": "", name: f"{scheme}{live.token}"}) as http:
         assert http.post("/langgraph/assistants/search", json={}).status_code == 200
+        assert http.get("/langgraph/info").json()["flags"]["assistants"] is True
 
 
 def test_stopping_answers_with_nothing(live: Live, client: SyncLangGraphClient) -> None:
