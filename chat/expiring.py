@@ -10,7 +10,7 @@ from django.contrib.sessions.models import Session
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from chat.accounts.models import Guest
+from chat.accounts.models import Guest, RememberedRequest
 from chat.models import ACTIVE, Candidate, Citation, Conversation, Run, RunFrame
 from retrieval.expiry import Kind, days
 
@@ -79,6 +79,15 @@ def _left_sessions(_: datetime) -> QuerySet[Any]:
     return left
 
 
+def _remembered_until() -> datetime:
+    return timezone.now() - RememberedRequest.KEPT
+
+
+def _remembered_requests(until: datetime) -> QuerySet[Any]:
+    """Return requests of programs that are not answered alike any more when they are repeated."""
+    return RememberedRequest.objects.filter(created_at__lt=until).order_by("created_at")
+
+
 KINDS = (
     Kind("conversations", days("CONVERSATION_DAYS"), _conversations),
     Kind("deleted conversations", _undone_until, _deleted_conversations),
@@ -86,4 +95,5 @@ KINDS = (
     Kind("details of runs", days("RUN_DETAILS_DAYS"), _run_details, _remove_details),
     Kind("expired sessions", timezone.now, _sessions),
     Kind("notes of ended sessions", timezone.now, _left_sessions),
+    Kind("remembered requests", _remembered_until, _remembered_requests),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import ClassVar
 
 from django.conf import settings
@@ -118,3 +119,23 @@ class ApiToken(models.Model):
         if self.revoked_at is None:
             self.revoked_at = timezone.now()
             self.save(update_fields=["revoked_at"])
+
+
+class RememberedRequest(models.Model):
+    """A request of a program with a key, and what it was answered: the same again gets the same."""
+
+    KEPT = timedelta(days=1)
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    key = models.CharField(max_length=255)
+    fingerprint = models.CharField(max_length=64, help_text="Of what was asked for.")
+    status = models.PositiveSmallIntegerField(default=0, help_text="0 while it is answered.")
+    body = models.TextField(blank=True)
+    created_at = models.DateTimeField(auto_now_add=True, db_index=True)
+
+    class Meta:
+        default_permissions = ()
+        constraints = (models.UniqueConstraint(fields=["user", "key"], name="one_request_a_key"),)
+
+    def __str__(self) -> str:
+        return self.key

@@ -22,8 +22,11 @@ from ninja.errors import HttpError, ValidationError
 
 from chat.api.credentials import NotAllowedError, NotSignedInError
 from chat.runstate import RunRefused, unavailable_message
+from retrieval.backends.generation import GenerationSettingsError
+from retrieval.ingestion.metadata import MetadataError, checked
 from retrieval.ingestion.upload_limits import RequestTooLargeError
 from retrieval.ingestion.uploads import UploadError
+from retrieval.search import SearchSettingsError
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
@@ -45,8 +48,28 @@ RUNS = {
     "model_not_allowed": 403,
 }
 UPLOADS = {"too-large": 413, "type-not-allowed": 415, "quota-exceeded": 429, "not-stored": 500}
+CODES = {413: "too_large", 415: "unsupported_media_type"}
 # When to come back, where nothing else says so.
 RETRY_SECONDS = 5
+
+
+class FieldError(Exception):
+    """A field is wrong; `loc` is the way to it, such as ("body", "name"), the text for people."""
+
+    def __init__(self, loc: Sequence[str | int], message: str) -> None:
+        super().__init__(message)
+        self.loc = loc
+        self.message = message
+
+
+class ConflictError(Exception):
+    """This does not go with how things stand; the text is for people."""
+
+    def __init__(self, message: str, code: str = "conflict", status: int = 409) -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = code
+        self.status = status
 
 
 @dataclass(frozen=True)
@@ -63,6 +86,14 @@ class Refusal:
     errors: Sequence[Mapping[str, Any]] = ()
 
 
+def checked_metadata(said: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a body says as `metadata`, as it is stored. Raises FieldError."""
+    try:
+        return checked(said)
+    except MetadataError as error:
+        raise FieldError(("body", "metadata"), str(error)) from error
+
+
 def status(refused: RunRefused) -> int:
     """Return the HTTP status of a request that starts no run; 422 for what is wrong with it."""
     return RUNS.get(refused.code, 422)
@@ -74,7 +105,12 @@ def of_run(refused: RunRefused) -> Refusal:
     if code in (429, 503):
         seconds = math.ceil(refused.retry_in_ms / 1000) or RETRY_SECONDS
         headers["Retry-After"] = str(seconds)
-    return Refusal(code, refused.code, refused.message, headers)
+    errors = []
+    if isinstance(refused.__cause__, SearchSettingsError | GenerationSettingsError):
+        part = "settings" if isinstance(refused.__cause__, SearchSettingsError) else "generation"
+        path = refused.__cause__.field.split(".") if refused.__cause__.field else []
+        errors = [{"loc": ["body", part, *path], "message": refused.__cause__.message}]
+    return Refusal(code, refused.code, refused.message, headers, errors)
 
 
 def of_upload(error: UploadError) -> Refusal:
@@ -106,13 +142,33 @@ def refusal(error: Exception) -> Refusal:  # noqa: PLR0911 - one for each kind
             return of_run(error)
         case UploadError():
             return of_upload(error)
-        case ValidationError():
-            return of_fields(error.errors)
+        case FieldError():
+            return of_fields([{"loc": error.loc, "msg": error.message}])
+        case ConflictError():
+            return Refusal(error.status, error.code, error.message)
         case RequestTooLargeError():
             return Refusal(413, "too_large", str(error))
-        case HttpError():
-            return Refusal(error.status_code, "bad_request", error.message)
+    if isinstance(error, HttpError | ValidationError):
+        return of_ninja(error)
     return of_django(error)
+
+
+def of_ninja(error: HttpError | ValidationError) -> Refusal:
+    """Return what a caller is told of an error in what was sent."""
+    if isinstance(error, ValidationError):
+        return of_fields([{**each, "loc": _in_body(each["loc"])} for each in error.errors])
+    match error.__cause__:  # of what the body was parsed by
+        case HttpError() as cause:
+            return of_ninja(cause)
+        case ValueError() | RecursionError():
+            return Refusal(400, "bad_json", gettext("The body is not valid JSON."))
+    code = CODES.get(error.status_code, "bad_request")
+    return Refusal(error.status_code, code, error.message)
+
+
+def _in_body(loc: Sequence[str | int]) -> Sequence[str | int]:
+    """Return the way to a field without the name that the body has in Python."""
+    return ["body", *loc[2:]] if loc[0] == "body" else loc
 
 
 def of_django(error: Exception) -> Refusal:  # noqa: PLR0911

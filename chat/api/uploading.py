@@ -18,7 +18,7 @@ from chat.api.credentials import NotAllowedError
 from retrieval.ingestion import given, retention
 from retrieval.ingestion.archives import Taken, add_file
 from retrieval.ingestion.fetching import add_url
-from retrieval.ingestion.incoming import UploadError
+from retrieval.ingestion.incoming import UploadError, not_allowed, too_large
 from retrieval.ingestion.metadata import MetadataError, checked
 from retrieval.ingestion.upload_limits import LimitedUploadHandler, request_too_large
 from retrieval.ingestion.uploads import Upload, add_document
@@ -41,7 +41,7 @@ class Received:
     """The files of a request, which are on disk, and those that were refused as they came."""
 
     files: Sequence[UploadedFile[Any]]
-    refused: Sequence[tuple[str, str]]
+    refused: Sequence[tuple[str, UploadError]]
 
 
 def receive(request: HttpRequest) -> Received:
@@ -54,7 +54,11 @@ def receive(request: HttpRequest) -> Received:
         request.upload_handlers = handlers = [LimitedUploadHandler(request)]
     files = [file for name in request.FILES for file in request.FILES.getlist(name)]
     limited = next(each for each in handlers if isinstance(each, LimitedUploadHandler))
-    return Received(files, limited.refused)
+    refused = [
+        (name, not_allowed() if why == not_allowed().message else too_large())
+        for name, why in limited.refused
+    ]
+    return Received(files, refused)
 
 
 def read_body(request: HttpRequest) -> bytes:

@@ -82,6 +82,8 @@ class Site:
             for run in list(active.RUNS.values()):
                 run.cancel("stopped")
             await settled()
+            if answering := self.server.applications():
+                await asyncio.wait(answering, timeout=WAIT_SECONDS / 2)
 
         self.run(end())
 
@@ -151,12 +153,16 @@ class Live:
 
     def ingest(self) -> None:
         """Do what a worker would do of what is queued."""
-        from retrieval.ingestion import pipeline  # noqa: PLC0415
+        from retrieval.ingestion import ledger, pipeline  # noqa: PLC0415
+        from retrieval.ingestion.errors import ExtractionError  # noqa: PLC0415
         from retrieval.models import ENDED, DocumentVersion  # noqa: PLC0415
 
         waiting = DocumentVersion.objects.exclude(stage__in=ENDED).order_by("pk")
         for key in list(waiting.values_list("pk", flat=True)):
-            self.site.run(pipeline.ingest(key))
+            try:
+                self.site.run(pipeline.ingest(key))
+            except ExtractionError as error:
+                ledger.fail(key, ledger.reason(error))
 
     @contextmanager
     def worker(self) -> Iterator[None]:
