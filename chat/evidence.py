@@ -42,7 +42,7 @@ def messages(user: User | AnonymousUser, **wanted: Any) -> list[Message]:
     """
     found = list(
         Message.objects.filter(**wanted)
-        .select_related("run", "conversation__assistant")
+        .select_related("run__assistant_version", "conversation__assistant")
         .prefetch_related("citations", Prefetch("run__candidates", candidates()))
     )
     redact_messages(found, user)

@@ -8,20 +8,22 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from asgiref.sync import async_to_sync
+from django.contrib.auth.views import redirect_to_login
 from django.db import connection
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 from pydantic import ValidationError
 
 from chat import runs
 from chat.accounts import guests
 from chat.accounts.models import Guest
-from chat.frames import Ask
+from chat.frames import QUESTION_MAX_CHARS, Ask
 from chat.models import ACTIVE, Conversation
 from chat.refusals import refusal
 from chat.runs import RunRefused
-from chat.views import conversation_page, visitor_required
+from chat.views import UNSENT, conversation_page, is_visitor, visitor_required
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -35,13 +37,16 @@ WAIT_SECONDS = 50.0
 
 
 @require_POST
-@visitor_required
 def ask(request: VisitorRequest) -> HttpResponse:
     """Ask, and show the conversation when the answer has ended; or say why not, keeping the text.
 
-    An answer that takes longer than WAIT_SECONDS is waited for by `wait`.
+    An answer that takes longer than WAIT_SECONDS is waited for by `wait`. Whoever has to sign in
+    again finds the text in the form afterwards.
     """
     text = request.POST.get("suggestion") or request.POST.get("text", "")
+    if not is_visitor(request.user):
+        request.session[UNSENT] = text[:QUESTION_MAX_CHARS]
+        return redirect_to_login(_address(request))
     fields = {
         "type": "ask",
         "text": text,
@@ -95,6 +100,14 @@ async def _ends(user: User, run: UUID) -> bool:
     except TimeoutError:
         return False
     return True
+
+
+def _address(request: VisitorRequest) -> str:
+    """Return the address of the form's page, whoever may see it."""
+    try:
+        return reverse("chat:conversation", args=[UUID(request.POST.get("conversation", ""))])
+    except ValueError:
+        return reverse("chat:new")
 
 
 def _own(request: VisitorRequest) -> QuerySet[Conversation]:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from uuid import UUID
 
-    from django.contrib.auth.models import User
+    from django.contrib.auth.models import AnonymousUser, User
     from django_htmx.middleware import HtmxDetails
 
     class VisitorRequest(HttpRequest):
@@ -44,9 +44,17 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 
+# In a session: what was sent by a plain form when its person was not signed in any more.
+UNSENT = "unsent"
+
 # While fewer documents than this were ever ready, sample questions wait for those in the queue.
 FEW_DOCUMENTS = 10
 IN_PROGRESS = (Stage.QUEUED, Stage.EXTRACTING, Stage.CHUNKING, Stage.EMBEDDING)
+
+
+def is_visitor(user: User | AnonymousUser) -> bool:
+    """Whether somebody may ask: who is signed in, or a guest."""
+    return user.is_authenticated or isinstance(user, Guest)
 
 
 def visitor_required(
@@ -56,7 +64,7 @@ def visitor_required(
 
     @wraps(view)
     def wrapped(request: VisitorRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
-        if request.user.is_authenticated or isinstance(request.user, Guest):
+        if is_visitor(request.user):
             return view(request, *args, **kwargs)
         if request.htmx:
             return HttpResponseClientRedirect(reverse("login"))
@@ -72,7 +80,9 @@ def conversation(request: VisitorRequest, conversation_id: UUID | None = None) -
     current = None
     if conversation_id:
         current = get_object_or_404(conversations_of(request.user), pk=conversation_id)
-    return conversation_page(request, current)
+    # What was written before somebody had to sign in.
+    text = request.session.pop(UNSENT, None)
+    return conversation_page(request, current, {"text": text} if text else None)
 
 
 def conversation_page(

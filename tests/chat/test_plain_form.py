@@ -152,6 +152,32 @@ async def test_a_guest_asks_too(generator: ScriptedGenerator) -> None:
     assert await Guest.objects.aexists()
 
 
+async def test_who_has_to_sign_in_again_finds_the_text_in_the_form(
+    page: AsyncClient, user: User, generator: ScriptedGenerator
+) -> None:
+    generator.script = ["96 metres [1]."]
+    await ask(page)
+    conversation = await Conversation.objects.aget()
+    address = reverse("chat:conversation", args=[conversation.pk])
+    await page.alogout()
+    response = await ask(page, "Who built <it>?", conversation=str(conversation.pk))
+    assert response.headers["Location"] == f"{reverse('login')}?next={address}"
+    assert await Run.objects.acount() == 1
+    await page.aforce_login(user)
+    shown = (await page.get(address)).content.decode()
+    assert ">Who built &lt;it&gt;?</textarea>" in shown
+    assert "Who built" not in (await page.get(address)).content.decode()
+
+
+async def test_a_new_question_of_who_has_to_sign_in_is_kept_too(user: User) -> None:
+    page = AsyncClient()
+    response = await ask(page)
+    assert response.headers["Location"] == f"{reverse('login')}?next={reverse('chat:new')}"
+    await page.aforce_login(user)
+    shown = (await page.get(reverse("chat:new"))).content.decode()
+    assert f">{QUESTION}</textarea>" in shown
+
+
 async def test_a_form_of_another_site_is_refused(user: User) -> None:
     page = AsyncClient(enforce_csrf_checks=True)
     await page.aforce_login(user)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 from uuid import uuid4
 
@@ -290,3 +291,14 @@ def test_choices_are_remembered_in_cookies(page: Client) -> None:
 def test_a_wrong_password_is_said_clearly(client: Client, ada: User) -> None:
     response = client.post("/accounts/login/", {"username": "ada", "password": "wrong"})
     assert 'role="alert"' in response.content.decode()
+
+
+def test_an_answer_has_the_name_of_who_gave_it(page: Client, ada: User) -> None:
+    towers = Assistant.objects.create(name="Towers")
+    bridges = Assistant.objects.create(name="Bridges")
+    run = conversations.answered(ada, assistant_version=bridges.record_version())
+    Conversation.objects.update(assistant=towers)
+    shown = text_of(page, reverse("chat:conversation", args=[run.conversation_id]))
+    names = re.findall(r'class="answer-name"><bdi>(\w+)', shown)
+    # The second is that of the answer to come.
+    assert names == ["Bridges", "Towers"]
