@@ -15,6 +15,7 @@ from django.utils.translation import gettext
 from django.views.decorators.csrf import csrf_exempt
 from structlog.contextvars import bound_contextvars
 
+from chat.api.origins import is_preflight, open_to_all, preflight
 from chat.api.refusing import Refusal, install, refusal, shaped
 
 if TYPE_CHECKING:
@@ -58,7 +59,11 @@ def within(shape: Shape, view: View) -> View:
         async def async_view(request: HttpRequest, **values: Any) -> HttpResponseBase:
             with bound_contextvars(request=name(request)):
                 try:
-                    response = await view(request, **values)
+                    response = (
+                        preflight(request)
+                        if is_preflight(request)
+                        else await view(request, **values)
+                    )
                 except Http404 as error:
                     response = shaped(shape, request, refusal(error))
                 return finished(shape, request, response)
@@ -69,7 +74,7 @@ def within(shape: Shape, view: View) -> View:
     def sync_view(request: HttpRequest, **values: Any) -> HttpResponseBase:
         with bound_contextvars(request=name(request)):
             try:
-                response = view(request, **values)
+                response = preflight(request) if is_preflight(request) else view(request, **values)
             except Http404 as error:
                 response = shaped(shape, request, refusal(error))
             return finished(shape, request, response)
@@ -92,4 +97,5 @@ def finished(shape: Shape, request: HttpRequest, response: HttpResponseBase) -> 
         message = gettext("This method is not for this address.")
         response = shaped(shape, request, Refusal(405, "method_not_allowed", message, allowed))
     response.headers.setdefault("X-Request-Id", request.request_id)  # type: ignore[attr-defined]
+    open_to_all(response)
     return response
