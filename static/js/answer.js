@@ -6,42 +6,40 @@
  */
 
 /** @import { CitationData, CitationSupport } from "./types.d.ts" */
-/** @import { Kind } from "./parts.js" */
 /** @import { Block } from "./markdown.js" */
 
 import { CitedText, placeMarks, showSupport } from "./citations.js";
-import { dressCode } from "./code.js";
+import { colourIn, dressCode } from "./code.js";
 import { blocks, extent } from "./markdown.js";
-import { drawMaths } from "./maths.js";
-import { cut, opening } from "./parts.js";
+import { LongBlock } from "./long-block.js";
+import { drawMaths, drawMathsIn } from "./maths.js";
 import { patch } from "./patch.js";
 import { sanitise } from "./sanitiser.js";
 import { settled } from "./settling.js";
+import { inNextFrame, later, notInNextFrame } from "./slices.js";
 
 /** @typedef {{ start: number, html: string, element: HTMLElement, long?: LongBlock }} ShownBlock */
-/**
- * @typedef {object} LongBlock
- * @property {Kind} kind
- * @property {string} opening what stands before each part but the first
- * @property {number} end where the finished parts end in the source
- * @property {Element | DocumentFragment} slot holds the parts
- * @property {Node | null} last of the finished parts
- */
-
 const DEFINITION = /^ {0,3}\[[^\]\n]+\]:/m;
 // What takes longer to draw is drawn less often: the page has three times as long for other things.
 const SLOW_MS = 12;
 const REST = 3;
+// So much of a finished answer is drawn at a time.
+const PIECE = 2000;
 
 /** Draws a growing text into an element. */
 export class AnswerText {
   /** @param {HTMLElement} element */
   constructor(element) {
     this.element = element;
+    /** @type {Element} where blocks are drawn: the element itself, or one that is not shown yet */
+    this.sheet = element;
     this.cursor = document.createElement("span");
     this.cursor.className = "cursor";
     this.cursor.setAttribute("aria-hidden", "true");
-    this.frame = 0;
+    this.inFrame = (/** @type {number} */ now) => {
+      if (now < this.restUntil) this.schedule();
+      else this.draw();
+    };
     this.restUntil = 0;
     this.cited = new CitedText();
     /** @type {ShownBlock[]} */
@@ -49,17 +47,18 @@ export class AnswerText {
     /** @type {Parameters<typeof blocks>[1]} */
     this.links = {};
     this.dirtyFrom = 0;
-    this.reset();
+    // What stands there is to be adopted, and plain until then.
+    if (!element.hasChildNodes()) element.dataset.rendered = "";
   }
 
   reset() {
-    cancelAnimationFrame(this.frame);
-    this.frame = 0;
+    notInNextFrame(this.inFrame);
     this.restUntil = 0;
     this.cited = new CitedText();
     this.shown = [];
     this.links = {};
     this.dirtyFrom = 0;
+    this.sheet = this.element;
     this.element.replaceChildren();
     this.element.dataset.rendered = "";
   }
@@ -102,19 +101,34 @@ export class AnswerText {
     citations.forEach((citation) => this.cited.cite(citation));
   }
 
+  /**
+   * Take over an answer that stands there as plain text: it is drawn when there is time, and takes
+   * the place of that then.
+   * @param {CitationData[]} citations
+   */
+  adopt(citations) {
+    this.cited.append(this.element.textContent ?? "");
+    citations.forEach((citation) => this.cited.cite(citation));
+    this.sheet = document.createElement("div");
+    const { cited } = this;
+    const drawPiece = () => {
+      if (cited !== this.cited) return; // something else is shown by now
+      const end = this.dirtyFrom + PIECE;
+      if (end >= cited.source.length) this.finish();
+      else this.update(cited.source.slice(0, end), (source) => source);
+      if (end < cited.source.length) later(drawPiece);
+    };
+    later(drawPiece);
+  }
+
   schedule() {
-    if (this.frame) return;
-    this.frame = requestAnimationFrame((now) => {
-      this.frame = 0;
-      if (now < this.restUntil) this.schedule();
-      else this.draw();
-    });
+    inNextFrame(this.inFrame);
   }
 
   /** Draw what has changed since the last time, with the cursor after it. */
   draw() {
     const began = performance.now();
-    this.update(settled);
+    this.update(this.cited.source, settled);
     deepestEnd(this.element).append(this.cursor);
     const took = performance.now() - began;
     this.restUntil = took > SLOW_MS ? began + took * (1 + REST) : 0;
@@ -124,16 +138,25 @@ export class AnswerText {
   finish() {
     // Link definitions may come after their use.
     if (DEFINITION.test(this.cited.source)) this.dirtyFrom = 0;
-    this.update((source) => source);
+    this.update(this.cited.source, (source) => source);
+    this.shown.at(-1)?.long?.finish();
+    if (this.sheet === this.element) return;
+    this.element.replaceChildren(...this.sheet.childNodes);
+    this.element.dataset.rendered = "";
+    this.sheet = this.element;
+    // What came while this was not on the page.
+    drawMathsIn(this.element);
+    colourIn(this.element);
   }
 
-  /** @param {(source: string) => string} read what is to be shown of a growing text */
-  update(read) {
-    cancelAnimationFrame(this.frame);
-    this.frame = 0;
+  /**
+   * @param {string} source the whole of it
+   * @param {(source: string) => string} read what is to be shown of a growing text
+   */
+  update(source, read) {
+    notInNextFrame(this.inFrame);
     this.cursor.remove();
     this.links = {};
-    const { source } = this.cited;
     const last = this.shown.findLastIndex((block) => block.start < this.dirtyFrom);
     // What follows can still change the block before it: a list goes on after an empty line.
     const block = this.shown[last];
@@ -160,8 +183,11 @@ export class AnswerText {
    */
   showBlocks(position, start, found) {
     for (const { raw, html, kind } of found) {
-      if (kind) this.showLong(position, start, raw, kind);
-      else if (html) this.showBlock(position, { start, html });
+      if (kind) {
+        const element = this.elementAt(position);
+        const long = new LongBlock(element, kind, start, raw, (part) => this.part(part));
+        this.shown[position] = { start, html: "", element, long };
+      } else if (html) this.showBlock(position, { start, html });
       if (kind || html) position += 1;
       start += raw.length;
     }
@@ -184,26 +210,6 @@ export class AnswerText {
   }
 
   /**
-   * Show a long block from its beginning.
-   * @param {number} position
-   * @param {number} start
-   * @param {string} raw
-   * @param {Kind} kind
-   */
-  showLong(position, start, raw, kind) {
-    const element = this.elementAt(position);
-    const size = cut(kind, raw);
-    const [{ html }] = blocks(raw.slice(0, size), this.links, true);
-    const content = this.content(html);
-    const slot = slotOf(kind, content);
-    if (!isWhole(kind)) slot.replaceChildren(wrapped(slot, raw.slice(0, size)));
-    element.replaceChildren(content);
-    const long = { kind, opening: opening(kind, raw), end: start + size, slot, last: slot.lastChild };
-    this.shown[position] = { start, html: "", element, long };
-    this.addParts(long, raw.slice(size));
-  }
-
-  /**
    * Show what has come to a long block, and behind it.
    * @param {number} position
    * @param {string} source the whole
@@ -220,39 +226,9 @@ export class AnswerText {
       return;
     }
     const end = long.end;
-    this.addParts(long, rest.slice(long.opening.length, own));
+    long.add(rest.slice(long.opening.length, own));
     const behind = end + own - long.opening.length;
     this.showBlocks(position + 1, behind, blocks(rest.slice(own), this.links));
-  }
-
-  /**
-   * Add what finished parts there are in `source`, and show the rest behind them.
-   * @param {LongBlock} long
-   * @param {string} source
-   */
-  addParts(long, source) {
-    for (let size = cut(long.kind, source); size; size = cut(long.kind, source)) {
-      this.showPart(long, source.slice(0, size));
-      long.last = long.slot.lastChild;
-      long.end += size;
-      source = source.slice(size);
-    }
-    this.showPart(long, source);
-  }
-
-  /**
-   * Show `source` in place of what stands behind the finished parts.
-   * @param {LongBlock} long
-   * @param {string} source
-   */
-  showPart({ kind, opening: before, slot, last }, source) {
-    if (!source.trim()) {
-      patch(slot, [], last);
-      return;
-    }
-    const [{ html }] = blocks(before + source, this.links, true);
-    const part = slotOf(kind, this.content(html));
-    patch(slot, isWhole(kind) ? part.childNodes : [wrapped(part, source)], last);
   }
 
   /** @param {number} position */
@@ -261,8 +237,13 @@ export class AnswerText {
     if (old) return old;
     const element = document.createElement("div");
     element.className = "block";
-    this.element.append(element);
+    this.sheet.append(element);
     return element;
+  }
+
+  /** @param {string} source of a block, which is read as a whole */
+  part(source) {
+    return this.content(blocks(source, this.links, true)[0].html);
   }
 
   /** @param {string} html */
@@ -273,38 +254,6 @@ export class AnswerText {
     dressCode(content);
     return content;
   }
-}
-
-/**
- * Say whether the parts of a block consist of elements anyway: items, rows.
- * @param {Kind} kind
- */
-function isWhole(kind) {
-  return kind === "list" || kind === "table";
-}
-
-/**
- * The element whose children the parts of a block are.
- * @param {Kind} kind
- * @param {DocumentFragment} content
- * @returns {Element | DocumentFragment}
- */
-function slotOf(kind, content) {
-  const selector = { paragraph: "p", list: "ul, ol", table: "tbody", code: "code" }[kind];
-  return content.querySelector(selector) ?? content;
-}
-
-/**
- * @param {Element | DocumentFragment} part
- * @param {string} source
- */
-function wrapped(part, source) {
-  const element = document.createElement("span");
-  element.className = "part";
-  element.append(...part.childNodes);
-  // The white space at which a paragraph was cut.
-  if (/\s$/.test(source) && !/\s$/.test(element.textContent ?? "")) element.append(" ");
-  return element;
 }
 
 /**

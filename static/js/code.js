@@ -5,7 +5,7 @@
 
 import { copyText } from "./clipboard.js";
 import { sanitise } from "./sanitiser.js";
-import { whenIdle } from "./slices.js";
+import { later, whenIdle } from "./slices.js";
 import { gettext } from "./translation.js";
 
 const COPIED_MS = 1500;
@@ -49,6 +49,27 @@ function languageOf(code) {
   return code.className.replace(/^language-/, "");
 }
 
+/**
+ * Colour a part of a block of code when there is time; if the library is not there yet, it will.
+ * @param {Node | null} part
+ */
+export function colourPart(part) {
+  const code = part instanceof Element && part.closest("code");
+  if (code && library) later(() => colour(part, languageOf(code)));
+}
+
+/**
+ * Colour what code in `root` is still plain, when there is time.
+ * @param {ParentNode} root
+ */
+export function colourIn(root) {
+  if (!library) return;
+  for (const code of root.querySelectorAll("div.code code")) {
+    const parts = code.querySelectorAll(":scope > .part");
+    whenIdle(parts.length ? parts : [code], (part) => colour(part, languageOf(code)));
+  }
+}
+
 async function load() {
   if (loading) return;
   loading = true;
@@ -59,11 +80,7 @@ async function load() {
     loading = false;
     return;
   }
-  whenIdle(document.querySelectorAll("div.code code"), (code) => {
-    const parts = [...code.querySelectorAll(":scope > .part")];
-    if (parts.length) whenIdle(parts, (part) => colour(part, languageOf(code)));
-    else colour(code);
-  });
+  colourIn(document);
 }
 
 /**

@@ -107,7 +107,16 @@ async function load() {
     loading = false;
     return;
   }
-  whenIdle(document.querySelectorAll(".math"), (element) => {
+  drawMathsIn(document);
+}
+
+/**
+ * Draw what maths in `root` is still text, when there is time.
+ * @param {ParentNode} root
+ */
+export function drawMathsIn(root) {
+  if (!katex) return;
+  whenIdle(root.querySelectorAll(".math"), (element) => {
     drawOne(/** @type {HTMLElement} */ (element));
   });
 }

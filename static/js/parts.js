@@ -7,10 +7,19 @@
 
 /** @typedef {"paragraph" | "list" | "table" | "code"} Kind */
 
-// A shorter block is drawn as a whole, whenever it has grown.
-const LONG = 2000;
-// A part ends before or soon after this many characters.
-const PART = 1500;
+/**
+ * A block that is no longer than `long` characters is drawn as a whole, whenever it has grown. A
+ * part of a longer one ends before or soon after so many; the more elements are made of them, the
+ * shorter it is.
+ */
+const SIZES = {
+  paragraph: { long: 2000, part: 1500 },
+  list: { long: 2000, part: 1500 },
+  table: { long: 800, part: 500 },
+  code: { long: 1500, part: 1000 },
+};
+// So far behind a place it is looked for what begins there.
+const AHEAD = 50;
 const SENTENCE_END = /[.!?…][\p{Pf}"')\]\uE001]*\s+(?=[\p{L}\p{Pi}"])|[。！？](?=\p{L})/gu;
 const ITEM = /^( *)(?:[-*+]|\d{1,9}[.)])(?=\s)/;
 
@@ -61,21 +70,30 @@ export function opening(kind, source) {
  * @param {string} source
  */
 export function cut(kind, source) {
-  if (source.length <= LONG) return 0;
+  const { long, part } = SIZES[kind];
+  if (source.length <= long) return 0;
   if (kind === "paragraph") return cutText(source);
-  const places = kind === "list" ? items(source) : lines(source);
-  const before = places.findLast((place) => place <= PART);
-  const end = before ?? places[0] ?? 0;
+  const find = { list: items, table: lines, code: fullLines }[kind];
+  const places = find(source.slice(0, part + AHEAD)).filter((place) => place <= part);
+  const end = places.at(-1) ?? find(source)[0] ?? 0;
   if (kind !== "code") return end;
-  // Where a line is empty and the next begins at the margin, it is most likely neither in a comment
+  // Before an empty line behind which the margin is used, it is most likely neither in a comment
   // nor in a string, and colours are right on both sides.
-  const clean = places.findLast((place) => place <= PART && /^\n\n\S/.test(source.slice(place - 2)));
-  return clean && clean > PART / 3 ? clean : end;
+  const clean = places.findLast((place) => /^\n+\S/.test(source.slice(place, long)));
+  return clean && clean > part / 3 ? clean : end;
 }
 
 /** @param {string} source */
 function lines(source) {
   return [...source.matchAll(/\n/g)].map(({ index }) => index + 1);
+}
+
+/**
+ * Empty lines belong to the next part: what is copied out of a browser would lose one.
+ * @param {string} source
+ */
+function fullLines(source) {
+  return [...source.matchAll(/(?<!\n)\n/g)].map(({ index }) => index + 1);
 }
 
 /** @param {string} source */
@@ -87,16 +105,17 @@ function items(source) {
 
 /** @param {string} source */
 function cutText(source) {
-  const within = source.slice(0, LONG);
+  const { long, part } = SIZES.paragraph;
+  const within = source.slice(0, long);
   for (const { index, 0: end } of within.matchAll(SENTENCE_END)) {
     const place = index + end.length;
-    if (place > PART / 2 && isClosed(source.slice(0, place))) return place;
+    if (place > part / 2 && isClosed(source.slice(0, place))) return place;
   }
-  const spaces = [...within.slice(0, PART).matchAll(/\s+(?=\p{L})/gu)];
+  const spaces = [...within.slice(0, part).matchAll(/\s+(?=\p{L})/gu)];
   const last = spaces.at(-1);
   if (last) return last.index + last[0].length;
-  const behind = source.slice(PART).search(/(?<=\p{L})(?=\p{L})/u);
-  return behind < 0 ? 0 : PART + behind;
+  const behind = source.slice(part).search(/(?<=\p{L})(?=\p{L})/u);
+  return behind < 0 ? 0 : part + behind;
 }
 
 /**

@@ -26,13 +26,10 @@ export class Turn {
    * @param {HTMLElement} element
    */
   static adopt(element) {
-    const prose = part(element, ".prose");
-    const text = prose.textContent ?? "";
     const data = element.querySelector("script[type='application/json']");
     const turn = new Turn(element);
     if (turn.active) return turn;
-    turn.text.replace(text, JSON.parse(data?.textContent || "[]"));
-    turn.text.finish();
+    turn.text.adopt(JSON.parse(data?.textContent || "[]"));
     return turn;
   }
 
@@ -127,11 +124,9 @@ export class Turn {
     if (message && line.textContent !== message) line.textContent = message;
   }
 
-  /** The first words are drawn at once: the status line goes in the same frame. */
+  /** The status line goes in the frame in which the first words are drawn. */
   startStreaming() {
-    if (this.state === "streaming") return;
-    this.text.draw();
-    this.setState("streaming");
+    if (this.state !== "streaming") this.setState("streaming");
   }
 
   /** @param {AnswerState} state */

@@ -65,6 +65,15 @@ def draw(page: Page, text: str, step: int = 0) -> Any:
     return page.evaluate(DRAW, [text, step or len(text)])
 
 
+def rested(page: Page) -> Any:
+    """Return the answer's HTML when everything that waits for a free moment is done."""
+    return page.evaluate("""async () => {
+      const { later } = await import('/static/js/slices.js');
+      await new Promise(later);
+      return document.querySelector('.prose').innerHTML;
+    }""")
+
+
 def test_maths_is_drawn_as_mathml(page: Page) -> None:
     draw(page, "So $x^2$, \\(y\\) and\n\n$$\n\\frac{a}{b}\n$$\n\nand \\[z\\] .")
     expect(page.locator(".prose math")).to_have_count(4)
@@ -118,8 +127,10 @@ def test_a_long_block_grows_into_what_it_is_as_a_whole(page: Page, kind: str) ->
     draw(page, "```js\nlet x\n```")
     expect(page.locator(".hljs-keyword")).to_be_visible()
     text = f"Before.\n\n{LONG[kind]}\n\nAfter."
-    whole = draw(page, text)
-    assert draw(page, text, 97) == whole
+    draw(page, text)
+    whole = rested(page)
+    draw(page, text, 97)
+    assert rested(page) == whole
     assert whole.count('class="block"') == 3
 
 
@@ -128,6 +139,40 @@ def test_what_is_finished_of_a_long_block_is_not_drawn_again(page: Page, kind: s
     text = LONG[kind]
     more = text[len(text) // 2 :][:40]
     assert page.evaluate(CHANGES, [text[: len(text) // 2], more]) < 60
+
+
+def test_long_code_is_coloured_when_its_parts_are_finished(page: Page) -> None:
+    draw(page, "```js\nlet x\n```")
+    expect(page.locator(".hljs-keyword")).to_be_visible()
+    draw(page, LONG["code"], 97)
+    plain = page.locator(".part:not(:has(.hljs-keyword))")
+    expect(plain).to_have_count(0)
+    assert page.locator(".part").count() > 2
+
+
+def test_long_code_is_selected_as_it_was_written(page: Page) -> None:
+    draw(page, LONG["code"])
+    selected = page.evaluate("""() => {
+      getSelection().selectAllChildren(document.querySelector('.prose code'));
+      return getSelection().toString();
+    }""")
+    assert selected.strip() == LONG["code"].strip("`\n").removeprefix("python").strip()
+
+
+@pytest.mark.parametrize("fence", ["```", "~~~~", "  ```"])
+def test_long_code_ends_with_its_fence(page: Page, fence: str) -> None:
+    lines = "".join(f"x{n} = '```' + {n}\n" for n in range(200))
+    draw(page, f"{fence}py\n{lines}{fence}\nAfter.", 97)
+    expect(page.locator(".prose pre")).to_have_count(1)
+    assert page.locator(".prose code").text_content() == lines
+    expect(page.locator(".prose > .block").last).to_have_text("After.")
+
+
+def test_long_code_without_an_end_is_coloured_too(page: Page) -> None:
+    draw(page, "```js\nlet x\n```")
+    expect(page.locator(".hljs-keyword")).to_be_visible()
+    draw(page, "```js\n" + "let x = 1;\n" * 200, 97)
+    expect(page.locator(".part:not(:has(.hljs-keyword))")).to_have_count(0)
 
 
 def test_what_is_not_settled_is_not_shown(page: Page) -> None:
