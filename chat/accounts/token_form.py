@@ -12,16 +12,13 @@ from chat.accounts.models import Scope
 FOREVER = "0"
 DAYS = (("30", "30 days"), ("90", "90 days"), ("365", "One year"), (FOREVER, "Until it is revoked"))
 
-# What there are views for. A token made today must not reach further when there are more.
-OFFERED = [(Scope.ASK.value, Scope.ASK.label)]
-
 
 class TokenForm(forms.Form):
     """What a token is for, what it is good for, and for how long."""
 
     name = forms.CharField(max_length=100, help_text="What it is for, to tell it from others.")
     scopes = forms.MultipleChoiceField(
-        label="Good for", choices=OFFERED, widget=forms.CheckboxSelectMultiple
+        label="Good for", choices=Scope.choices, widget=forms.CheckboxSelectMultiple
     )
     days = forms.ChoiceField(label="Works for", choices=DAYS, initial="90")
 

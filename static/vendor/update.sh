@@ -54,3 +54,11 @@ for codec in JBIG2 OPENJPEG; do
   cp "$from/wasm/$(echo $codec | tr A-Z a-z)_nowasm_fallback.js" "$pdf/wasm/"
   cp "$from/wasm/LICENSE_$codec" "$from/wasm/LICENSE_PDFJS_$codec" "$pdf/wasm/"
 done
+
+# Swagger UI, which the page of the API loads: a script, no module.
+ui=static/vendor/swagger-ui-dist
+mkdir -p "$ui"
+sed '/^\/\/# sourceMappingURL=/d' node_modules/swagger-ui-dist/swagger-ui-bundle.js >"$ui/swagger-ui.js"
+sed '/^\/\*# sourceMappingURL=/d' node_modules/swagger-ui-dist/swagger-ui.css >"$ui/swagger-ui.css"
+cp node_modules/swagger-ui-dist/LICENSE node_modules/swagger-ui-dist/NOTICE "$ui/"
+cp node_modules/swagger-ui-dist/swagger-ui-bundle.js.LICENSE.txt "$ui/LICENSE-BUNDLED"

@@ -87,6 +87,39 @@ PAGES: dict[str, Allowed] = {
     "admin:retrieval_embeddingspace_cancel": ADMINISTRATORS,
     "admin:retrieval_embeddingspace_remove": ADMINISTRATORS,
 }
+# The site's own API, by sessions: what somebody may not find there, is not there.
+PAGES |= dict.fromkeys(
+    (
+        "api:get_me", "api:list_assistants", "api:list_collections", "api:create_collection",
+        "api:list_documents", "api:upload_documents", "api:add_text", "api:add_url", "api:search",
+        "api:list_runs", "api:ask", "api:list_conversations", "api:create_conversation",
+    ),
+    SIGNED_IN,
+)  # fmt: skip
+PAGES |= dict.fromkeys(
+    (
+        "api:get_conversation", "api:change_conversation", "api:delete_conversation",
+        "api:restore_conversation", "api:get_message", "api:get_run", "api:follow_run",
+        "api:stop_run",
+    ),
+    MINE,
+)  # fmt: skip
+PAGES |= dict.fromkeys(
+    (
+        "api:get_collection", "api:change_collection", "api:delete_collection",
+        "api:get_document", "api:change_document", "api:delete_document", "api:follow_document",
+        "api:list_versions", "api:list_chunks", "api:get_text", "api:download_document",
+    ),
+    MINE | MANAGERS,
+)  # fmt: skip
+PAGES |= {
+    "api:docs": EVERYONE,
+    "api:get_assistant": MINE | ADMINISTRATORS,
+    "api:retry_document": MANAGERS,
+    # Their address takes neither method that is tried here.
+    "api:put_feedback": NOBODY,
+    "api:delete_feedback": NOBODY,
+}
 # What the public may also open while an assistant is public.
 OPEN_TO_GUESTS = {"chat:new", "chat:ask", "chat:sidebar", "chat:document_status"}
 # Signing in, and what is one's own whoever one is.
@@ -202,6 +235,9 @@ def things(door: Door, world: World) -> dict[str, Any]:
         "conversation_id": world.conversation.pk,
         "message_id": world.run.answer_id,
         "version_id": world.version.pk,
+        "document_id": world.version.document_id,
+        "collection_id": world.collection.pk,
+        "run_id": world.run.pk,
         "ordinal": 0,
         "rank": 1,
         "app_label": "retrieval",

@@ -109,8 +109,7 @@ def _complete(operation: Json, method: str) -> None:
         other = operation.pop("x-stream-or", None)
         content = {other: responses["200"]["content"][other]} if other else {}
         content["text/event-stream"] = {
-            "schema": {"type": "string", "description": f"Events, whose data are {kind}."},
-            "x-event-data": {"$ref": REF + kind},
+            "schema": _event(kind),
             "example": 'event: token\nid: 5\ndata: {"type":"token","text":"The tower", …}\n\n',
         }
         responses["200"] = {"description": "The stream.", "content": content}
@@ -129,6 +128,24 @@ def _complete(operation: Json, method: str) -> None:
                 "description": "Sent again with the same key, it is done once.",
             }
         )
+
+
+def _event(kind: str) -> Json:
+    """Return the schema of each event of a stream: its data are JSON of a kind."""
+    data = {"anyOf": [{"$ref": REF + kind}, {"type": "null"}]}
+    return {
+        "type": "object",
+        "required": ["event", "data"],
+        "properties": {
+            "event": {"type": "string"},
+            "id": {"type": "string"},
+            "data": {
+                "type": "string",
+                "contentMediaType": "application/json",
+                "contentSchema": data,
+            },
+        },
+    }
 
 
 def _refer(part: Any) -> None:

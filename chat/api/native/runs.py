@@ -8,6 +8,7 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
 
+from asgiref.sync import sync_to_async
 from django.http import Http404
 from django.http.response import HttpResponseBase
 from django.utils.translation import gettext
@@ -122,7 +123,7 @@ async def follow_run(
 
     Where they cannot be had one by one any more, a `snapshot` has the text.
     """
-    run = await in_thread(_one, request.user, run_id)
+    run = await sync_to_async(_one)(request.user, run_id)
     seen = streaming.last_event_id(request)
     events = frames_as_events(request.user, run.pk, after if seen is None else seen)
     return await streaming.respond(request, events)
@@ -133,9 +134,9 @@ async def follow_run(
 )
 async def stop_run(request: Request, run_id: UUID) -> RunOut:
     """Stop it; what there is of the answer is kept. One that has ended stays as it is."""
-    if await runs.stop(request.user, run_id) is None:
-        raise Http404
-    return run_out(await in_thread(_one, request.user, run_id))
+    await sync_to_async(_one)(request.user, run_id)
+    await runs.stop(request.user, run_id)
+    return run_out(await sync_to_async(_one)(request.user, run_id))
 
 
 async def frames_as_events(user: User, run: UUID, after: int) -> AsyncGenerator[bytes]:

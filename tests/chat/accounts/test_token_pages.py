@@ -66,7 +66,7 @@ def test_it_may_last_until_it_is_revoked(page: Client) -> None:
 
 @pytest.mark.parametrize(
     "change",
-    [{"name": ""}, {"scopes": []}, {"scopes": ["admin"]}, {"scopes": ["search"]}, {"days": "9999"}],
+    [{"name": ""}, {"scopes": []}, {"scopes": ["admin"]}, {"days": "9999"}],
 )
 def test_a_form_that_is_not_right_makes_none(page: Client, change: dict[str, Any]) -> None:
     response = page.post(reverse("accounts:make_token"), FORM | change)

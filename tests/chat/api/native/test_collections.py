@@ -61,7 +61,7 @@ def test_a_search_finds_passages_by_all_settings(ada: httpx.Client, live: Live) 
         "search_mode": "custom",
         "use_hybrid_search": True,
         "include_metadatas": True,
-        "filters": {"name": {"$ne": "mill.md"}},
+        "filters": {"name": {"$neq": "mill.md"}},
     }
     body = {"query": "How long is the bridge?", "settings": settings, "collections": ["Buildings"]}
     answer = ada.post("search", json=body)
