@@ -287,6 +287,7 @@ def test_conversation_has_its_messages(live: Live, client: Any) -> None:
         return run
 
     run = live.site.run(ask())
+    live.site.rest()
     question, answer = client.conversations.retrieve(run.conversation_id).results
     assert (str(question.message.role), question.message.content) == (
         "user", "How high is the tower of Lund?",

@@ -268,6 +268,10 @@ def test_nobody_finds_what_they_may_not_see(live: Live, client: Any, other: Any)
     assert "vault" not in titles(other.retrieval.search(query))
     answered = other.retrieval.rag(query).results.search_results.chunk_search_results
     assert document.pk not in [each.document_id for each in answered]
+    (chunk,) = client.documents.list_chunks(document.pk).results
+    with pytest.raises(sdk.R2RException, match="no such"):
+        other.chunks.retrieve(chunk.id)
+    assert chunk.id not in [each.id for each in other.chunks.list().results]
     for call in (other.documents.retrieve, other.documents.list_chunks, other.documents.download):
         with pytest.raises(sdk.R2RException) as refused:
             call(document.pk)
