@@ -141,6 +141,7 @@ LANGUAGES = [("en", "English")]
 LOCALE_PATHS = [BASE_DIR / "locale"]
 TIME_ZONE = env.str("TIME_ZONE", default="UTC")
 USE_I18N = True
+FORMAT_MODULE_PATH = ["ragsite.formats"]
 USE_TZ = True
 
 STATIC_URL = "/static/"

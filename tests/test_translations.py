@@ -16,7 +16,7 @@ TEMPLATES = sorted({*(ROOT / "templates").rglob("*.html")} - {NO_TEXT})
 # What is said to people by attributes.
 SAID = {"alt", "aria-label", "placeholder", "title", "aria-description", "data-label"}
 # What is called the same in every language.
-NAMES = {"ragsite"}
+NAMES = {"ragsite", "openapi", "json"}
 # A translated text, or what stands for none.
 TRANSLATED = re.compile(
     r"{%\s*blocktrans(?:late)?\b.*?{%\s*endblocktrans(?:late)?\s*%}|{%\s*comment.*?endcomment\s*%}"

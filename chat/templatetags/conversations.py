@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from django.utils.safestring import SafeString
 
 register = template.Library()
+# Passages that are shown where the documents do not answer.
+RELATED = 3
 
 
 @register.simple_tag
@@ -88,8 +90,14 @@ def citation_data(message: Message) -> list[dict[str, Any]]:
 def source_list(message: Message) -> dict[str, Any]:
     """List the sources of an answer: the cited first, then what else was found, folded."""
     cited, others = evidence.sources(message)
-    related = not cited and answer_state(message) == "no_answer"
-    return {"message": message, "cited": cited, "others": others, "related": related}
+    related = []
+    if not cited and answer_state(message) == "no_answer":
+        near = (
+            each for each in others[:RELATED] if each.relevance is None or each.relevance > 0.01
+        )
+        related = list(near)
+        others = others[len(related) :]
+    return {"message": message, "cited": cited, "related": related, "others": others}
 
 
 @register.inclusion_tag("chat/_feedback.html")

@@ -41,7 +41,7 @@ export class CitationCard {
     root.addEventListener("focusout", (event) => markAt(event) && this.close());
     card.addEventListener("pointerenter", () => clearTimeout(this.timer));
     card.addEventListener("pointerleave", () => this.leave());
-    root.addEventListener("scroll", () => this.close(), { capture: true, passive: true });
+    root.addEventListener("scroll", () => this.scrolled(), { capture: true, passive: true });
   }
 
   /**
@@ -85,6 +85,12 @@ export class CitationCard {
     const above = at.top - height - GAP_PX;
     this.card.style.left = `${left}px`;
     this.card.style.top = `${above >= 8 ? above : at.bottom + GAP_PX}px`;
+  }
+
+  /** The mark moves: what the pointer left goes, what the keyboard came to is followed. */
+  scrolled() {
+    if (this.mark?.matches(":focus-visible")) this.place(this.mark);
+    else if (this.mark) this.close();
   }
 
   /** @returns {boolean} whether it was open */

@@ -9,6 +9,7 @@ import pytest
 from django.contrib.auth.models import User
 from playwright.sync_api import Error, Page, expect
 
+from retrieval.models import Collection
 from tests import conversations
 from tests.browser.addresses import of_objects, pages
 from tests.browser.axe import violations
@@ -87,10 +88,14 @@ def test_pages_of_the_administration(new_page: NewPage, world: World) -> None:
 
 def test_the_chat_without_a_conversation_and_with_its_menus(new_page: NewPage, ada: User) -> None:
     conversations.document()
+    Collection.objects.create(name="Papers")
     page = new_page(ada)
     page.goto("/")
     assert not violations(page)
+    page.locator("#choice summary").click()
+    expect(page.get_by_label("Papers")).to_be_visible()
     page.get_by_role("button", name="ada").click()
+    expect(page.locator("#person-menu")).to_be_visible()
     assert not violations(page)
 
 
@@ -123,6 +128,14 @@ def test_an_answer_its_sources_and_the_panel(new_page: NewPage, ada: User) -> No
     mark.click()
     expect(page.locator("#panel mark")).to_be_visible()
     until(page, "document.getAnimations().every((a) => a.playState === 'finished')")
+    assert not violations(page)
+    page.get_by_role("button", name="Close the source").click()
+    page.get_by_role("button", name="Not helpful").click()
+    expect(page.locator(".feedback-form")).to_be_visible()
+    assert not violations(page)
+    page.get_by_role("button", name="Delete How far").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Undo")).to_be_visible()
     assert not violations(page)
 
 

@@ -53,9 +53,47 @@ def test_a_source_is_read_by_the_keyboard_alone(new_page: NewPage, ada: User, ru
     page.keyboard.press("Enter")
     expect(page.locator("#panel mark")).to_be_visible()
     expect(page.locator("#panel :focus")).to_be_visible()
+    tab_to(page, "#citation-previous")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Citation 1 of 2")).to_be_visible()
+    tab_to(page, "#citation-next")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Citation 2 of 2")).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.locator("#panel")).to_be_hidden()
     expect(page.locator(".cite:focus")).to_be_visible()
+
+
+def test_one_asks_and_stops_by_the_keyboard_alone(scripted: ScriptedSocket) -> None:
+    page = scripted.page
+    expect(page.get_by_label("Your question")).to_be_focused()
+    page.keyboard.type("How far?")
+    page.keyboard.press("Enter")
+    scripted.begin(scripted.wait_for("ask"))
+    scripted.send("token", text="It is")
+    expect(page.locator(".prose")).to_have_text("It is")
+    page.wait_for_timeout(400)  # a double click on Send must not stop
+    tab_to(page, ".stop")
+    page.keyboard.press("Enter")
+    assert scripted.wait_for("stop")["run"] == scripted.run
+
+
+def test_the_card_follows_a_mark_that_the_keyboard_brought_into_view(
+    new_page: NewPage, ada: User
+) -> None:
+    text = "It was automated in 1998 [1].\n\n" + "Far away.\n\n" * 60
+    run = conversations.answered(ada, answer=text)
+    page = new_page(ada)
+    page.goto(f"/c/{run.conversation_id}/")
+    tab_to(page, ".cite", "Shift+Tab")
+    card = page.locator("#card")
+    expect(card).to_be_visible()
+    # Scrolling tells of itself in the next frame.
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
+    expect(card).to_be_visible()
+    page.mouse.move(700, 300)
+    page.mouse.wheel(0, 40)
+    expect(card).to_be_visible()
 
 
 def test_wherever_the_keyboard_leads_the_focus_is_seen(

@@ -302,6 +302,7 @@ def test_where_there_is_room_the_panel_pushes_and_its_width_is_remembered(
       <= document.querySelector("#panel").getBoundingClientRect().left + 1
       && document.querySelector("#panel").offsetWidth >= 500"""
     until(page, edges)
+    until(page, "document.getAnimations().every((a) => a.playState === 'finished')")
     grip = panel.get_by_role("separator")
     grip.focus()
     width = "() => document.querySelector('#panel').offsetWidth"
