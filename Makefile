@@ -13,7 +13,7 @@ run: install
 install: .venv/installed
 
 test: .venv/installed-dev
-	.venv/bin/pytest $(or $(ARGS),--numprocesses 2 --dist loadfile)
+	.venv/bin/pytest $(or $(ARGS),--numprocesses 2 --dist loadfile --no-loadscope-reorder)
 
 lint: .venv/installed-dev
 	.venv/bin/ruff check

@@ -41,6 +41,11 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.MODEL_DIR.mkdir(parents=True, exist_ok=True)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put tests of pages last: their sites stay up, and would look after what others store."""
+    items.sort(key=lambda item: "tests/browser/" in item.nodeid)
+
+
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
     """Have tests with transactions of their own leave the database empty in a quick way."""

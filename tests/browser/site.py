@@ -17,7 +17,7 @@ from django.conf import settings
 from django.db import connection
 
 ROOT = Path(__file__).parents[2]
-START_SECONDS = 60
+START_SECONDS = 120
 REST_SECONDS = 20
 BUSY = """
 SELECT exists (SELECT FROM chat_run WHERE state IN ('queued', 'running')) OR exists (
