@@ -235,8 +235,10 @@ def test_a_second_reader_can_end_the_run_when_it_leaves(
     stream = client.runs.join_stream(thread, run["run_id"], cancel_on_disconnect=True)
     until(stream, "messages")
     stream.close()
+    servers.wait_until(
+        lambda: status(client, thread, run["run_id"]) == "interrupted", "the run is stopped"
+    )
     assert client.runs.join(thread, run["run_id"])["messages"][-1]["content"] == "The tower of Lund"
-    assert status(client, thread, run["run_id"]) == "interrupted"
 
 
 def test_a_failure_in_the_middle_is_told_and_ends_the_stream(
