@@ -12,6 +12,9 @@ from django.urls import URLPattern, URLResolver, get_resolver
 PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>")
 
 
+APIS = ("api/", "r2r/", "langgraph/", "openai/")
+
+
 class Door(NamedTuple):
     """A way in: its name, with namespaces, and the parameters of its address."""
 
@@ -25,8 +28,13 @@ class Door(NamedTuple):
 
 
 def doors() -> list[Door]:
-    """Return all doors, sorted by name, each route once."""
-    return sorted(set(_walk(get_resolver())))
+    """Return all doors, sorted by name, each route once.
+
+    An address of an API has a name for each of its methods, of which one stands for all.
+    """
+    every = sorted(set(_walk(get_resolver())))
+    of_apis = {door.route: door for door in every if door.route.startswith(APIS)}
+    return [door for door in every if of_apis.get(door.route, door) is door]
 
 
 def _walk(resolver: URLResolver, route: str = "", spaces: tuple[str, ...] = ()) -> Iterator[Door]:

@@ -24,9 +24,13 @@ from chat.api.native.parsing import StorableParser
 class DescribedAPI(NinjaAPI):
     """An API whose description has what ninja does not say by itself."""
 
+    _described: OpenAPISchema | None = None
+
     def get_openapi_schema(self, **options: Any) -> OpenAPISchema:
-        """Return the description, whole."""
-        return description.completed(super().get_openapi_schema(**options))
+        """Return the description, whole; it is always the same."""
+        if self._described is None:
+            self._described = description.completed(super().get_openapi_schema(**options))
+        return self._described
 
 
 api = DescribedAPI(

@@ -91,7 +91,13 @@ class Site:
         """End the thread, with the connections of its loop."""
         from retrieval import per_loop  # noqa: PLC0415
 
-        self.run(per_loop.aclose())
+        async def end() -> None:
+            if requests := self.server.applications():
+                await asyncio.wait(requests, timeout=WAIT_SECONDS / 2)
+            await per_loop.aclose()
+
+        self.rest()
+        self.run(end())
         self.reactor.callFromThread(self.reactor.stop)
         self.thread.join(WAIT_SECONDS)
 
