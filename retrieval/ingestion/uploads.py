@@ -130,6 +130,8 @@ def _document(collection: Collection, name: str, user: User | None, id_: UUID | 
     except IntegrityError as error:
         if Document.with_deleted.filter(pk=id_).exists():
             raise UploadError("exists", "There is a document of this id already.") from error
+        if not collection.documents.filter(name=document.name, deleted_at=None).exists():
+            raise
         return _document(collection, name, user, id_)  # the name is taken since
     return document
 
