@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 CONTENT_TYPE = "text/event-stream"
 # Proxies end what is silent for a minute, most of them.
 HEARTBEAT_SECONDS = 15.0
+# Headers are sent with the first part: who comes back to an answer that pauses gets them soon.
+FIRST_BEAT_SECONDS = 0.5
 HEADERS = {
     # Nothing on the way may keep it, hold it back or pack it.
     "Cache-Control": "no-cache, no-store, no-transform",
@@ -88,16 +90,18 @@ def let_go() -> None:
 
 
 async def beating(parts: AsyncGenerator[bytes], beat: bytes | None = None) -> AsyncGenerator[bytes]:
-    """Yield the parts, and a beat whenever none came for HEARTBEAT_SECONDS; close them at the end.
+    """Yield the parts, and a beat whenever none came for a while; close them at the end.
 
     A beat is a comment if nothing else is given.
     """
     coming: asyncio.Future[bytes] | None = None
+    patience = min(FIRST_BEAT_SECONDS, HEARTBEAT_SECONDS)
     async with aclosing(parts):
         try:
             while True:
                 coming = coming or asyncio.ensure_future(anext(parts))
-                done, _ = await asyncio.wait({coming}, timeout=HEARTBEAT_SECONDS)
+                done, _ = await asyncio.wait({coming}, timeout=patience)
+                patience = HEARTBEAT_SECONDS
                 if done:
                     with suppress(StopAsyncIteration):
                         part = coming.result()

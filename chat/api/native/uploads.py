@@ -39,6 +39,8 @@ from retrieval.models import ENDED, Stage
 if TYPE_CHECKING:
     from retrieval.models import Collection
 
+__all__ = ["router"]
+
 logger = logging.getLogger(__name__)
 WRITES = Uploader(Scope.DOCUMENTS_WRITE)
 

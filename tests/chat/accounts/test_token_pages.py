@@ -59,6 +59,11 @@ def test_it_has_the_scopes_and_the_time_that_were_chosen(page: Client) -> None:
     assert (token.expires_at - timezone.now()).days in {29, 30}
 
 
+def test_it_may_be_good_for_everything(page: Client) -> None:
+    page.post(reverse("accounts:make_token"), FORM | {"scopes": list(Scope.values)})
+    assert ApiToken.objects.get().scopes == list(Scope.values)
+
+
 def test_it_may_last_until_it_is_revoked(page: Client) -> None:
     page.post(reverse("accounts:make_token"), FORM | {"days": "0"})
     assert ApiToken.objects.get().expires_at is None

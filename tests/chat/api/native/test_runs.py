@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from uuid import uuid4
 
 import httpx
@@ -121,6 +122,18 @@ def test_leaving_does_what_was_asked_for(
         gate.open()
     wait_until(lambda: ada.get(f"runs/{run}").json()["finished_at"], "the run ends")
     assert ada.get(f"runs/{run}").json()["state"] == state
+
+
+def test_streams_hold_no_connection_to_the_database(ada: httpx.Client, live: Live) -> None:
+    """There are ten for everybody."""
+    gate = live.gate()
+    live.say("The tower ", gate)
+    with ExitStack() as streams:
+        for _ in range(12):
+            answer = streams.enter_context(ada.stream("POST", "runs", json={"text": QUESTION}))
+            assert any("generating" in line for line in answer.iter_lines())
+        assert ada.get("me").status_code == 200
+        gate.open()
 
 
 def test_a_question_goes_on_in_its_conversation(ada: httpx.Client) -> None:
