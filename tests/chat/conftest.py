@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import AsyncIterator, Iterator
 
 import pytest
 import stamina
+from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
+from django.db import connections
+from django.test import Client
 from pytest_django import Settings
 
+from chat.active import RUNS
+from chat.models import Assistant, Run
 from retrieval import backends
 from retrieval.models import Chunk, Collection, Document, DocumentVersion, Stage
 from retrieval.text import fulltext
+from tests import conversations
+from tests.background import settled
 from tests.fakes import ScriptedGenerator
 
 TOWER = "The tower of Lund is 96 metres high. Anna Berg built the tower in 1931."
@@ -73,3 +81,65 @@ def generator(settings: Settings) -> ScriptedGenerator:
     configured = backends.generator()
     assert isinstance(configured, ScriptedGenerator)
     return configured
+
+
+@pytest.fixture
+async def runs_end(transactional_db: None) -> AsyncIterator[None]:
+    """End what a test leaves running."""
+    yield
+    for active in list(RUNS.values()):
+        active.cancel("stopped")
+        await asyncio.wait([active.work])
+    await settled()
+    # The thread of asgiref that ran this test's queries keeps its connection otherwise.
+    await sync_to_async(connections.close_all)()
+
+
+@pytest.fixture
+async def no_run_left(runs_end: None) -> AsyncIterator[None]:
+    """Fail a test that leaves a run behind."""
+    yield
+    assert not RUNS
+
+
+@pytest.fixture
+def fakes_configured(settings: Settings) -> None:
+    """Configure backends that take no time."""
+    settings.RAG_BACKENDS = {
+        "embedder": {"BACKEND": "tests.fakes.HashEmbedder"},
+        "reranker": {"BACKEND": None},
+        "generator": {"BACKEND": "tests.fakes.ScriptedGenerator"},
+    }
+
+
+@pytest.fixture
+def ada(db: None) -> User:
+    return conversations.person("ada")
+
+
+@pytest.fixture
+def page(ada: User, client: Client) -> Client:
+    """Return a browser in which Ada is signed in."""
+    client.force_login(ada)
+    return client
+
+
+@pytest.fixture
+def run(ada: User) -> Run:
+    """Return an answer that Ada got."""
+    return conversations.answered(ada)
+
+
+@pytest.fixture
+def staff(client: Client, db: None) -> Client:
+    """Return a browser in which an administrator is signed in."""
+    client.force_login(conversations.person("root", is_staff=True, is_superuser=True))
+    return client
+
+
+@pytest.fixture
+def archivist(db: None) -> Assistant:
+    """Return an assistant at its first version."""
+    made = Assistant.objects.create(name="Archivist", instructions="Be brief.")
+    made.record_version()
+    return made

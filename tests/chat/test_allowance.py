@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
 import pytest
-from asgiref.sync import sync_to_async
 from django.contrib.auth.models import Group, User
-from django.db import connections
 from django.utils import timezone
 from pytest_django import Settings
 
 from chat import allowance, pace, runs, runstate, storing
 from chat.accounts.models import Guest
-from chat.active import RUNS
 from chat.frames import Ask, Prefetch
 from chat.models import Assistant, Conversation, Message, Run, RunState
 from chat.runstate import RunRefused
@@ -25,19 +21,9 @@ from retrieval.database import in_thread
 from retrieval.limits.models import Charge, Limit, Scope
 from retrieval.limits.quantities import UNLIMITED
 from retrieval.models import Chunk
-from tests.background import settled
 from tests.fakes import ScriptedGenerator
 
-
-@pytest.fixture(autouse=True)
-async def _no_run_left(transactional_db: None) -> AsyncIterator[None]:
-    """End what a test leaves running."""
-    yield
-    for active in list(RUNS.values()):
-        active.cancel("stopped")
-        await asyncio.wait([active.work])
-    await settled()
-    await sync_to_async(connections.close_all)()
+pytestmark = pytest.mark.usefixtures("runs_end")
 
 
 def asking(text: str = "How high is the tower?", **fields: Any) -> Ask:

@@ -1,28 +1,22 @@
-"""The socket: exact frame sequences, stop, leaving, and messages that are not of the protocol."""
+"""The socket: exact frame sequences, tabs, stop and leaving."""
 
 import asyncio
-import json
 from typing import Any
 from uuid import uuid4
 
 import psycopg
 import pytest
-from asgiref.sync import sync_to_async
-from django.conf import settings as django_settings
-from django.contrib.auth import HASH_SESSION_KEY
 from django.contrib.auth.models import User
-from django.contrib.sessions.backends.db import SessionStore
-from django.test import Client
 from prometheus_client import REGISTRY
 from pytest_django import Settings
 
 from chat import consumers
-from chat.models import Message, Run, RunState
+from chat.models import Run, RunState
 from retrieval.connections import connections as loop_connections
 from retrieval.models import Chunk
 from tests.background import settled
 from tests.fakes import ScriptedGenerator
-from tests.sockets import CLOSED, QUESTION, frame, frames_until
+from tests.sockets import QUESTION, frame, frames_until
 
 
 async def test_a_question_is_answered_in_frames(
@@ -146,176 +140,6 @@ async def test_leaving_for_good_closes_the_generators_stream(
         await generator.closed.wait()
         await settled()
     assert (await Run.objects.aget()).state == RunState.CANCELLED
-
-
-NOBODYS = "943fad48-67b5-4f75-a7c1-ba2f935198ad"
-
-
-@pytest.mark.parametrize(
-    ("message", "code"),
-    [
-        ("no json", "bad_json"),
-        ("[" * 5000, "bad_json"),
-        ("[1]", "unknown_type"),
-        ("{}", "unknown_type"),
-        ('{"type": "shout"}', "unknown_type"),
-        ('{"type": "ask", "id": "a", "text": "Why?", "settings": [1]}', "bad_request"),
-        ('{"type": "ask"}', "bad_request"),
-        ('{"type": "ask", "text": 7}', "bad_request"),
-        ('{"type": "ask", "text": "  "}', "empty_question"),
-        (json.dumps({"type": "ask", "text": "x" * 100_000}), "question_too_long"),
-        ('{"type": "resume", "run": "x"}', "bad_request"),
-        (json.dumps({"type": "resume", "run": NOBODYS}), "not_found"),
-        (json.dumps({"type": "watch", "conversation": NOBODYS}), "not_found"),
-        (json.dumps({"type": "stop", "run": NOBODYS}), "not_found"),
-        (json.dumps(QUESTION | {"conversation": NOBODYS}), "not_found"),
-        (json.dumps(QUESTION | {"assistant": "Nobody"}), "unknown_assistant"),
-        (json.dumps(QUESTION | {"collections": ["Nowhere"]}), "unknown_collection"),
-        (json.dumps(QUESTION | {"settings": {"limmit": 3}}), "bad_settings"),
-    ],
-)
-async def test_a_bad_message_gets_an_error_and_the_socket_goes_on(
-    user: User, generator: ScriptedGenerator, visit: Any, message: str, code: str
-) -> None:
-    page = await visit(user)
-    await page.connect()
-    await page.send_to(text_data=message)
-    refused = await frame(page)
-    assert (refused["type"], refused["run"], refused["seq"]) == ("error", None, 0)
-    assert refused["code"] == code
-    await page.send_json_to(QUESTION)
-    assert (await frames_until(page, "done"))[-1]["finish_reason"] == "no_answer"
-    assert await Message.objects.acount() == 2
-
-
-async def test_a_refused_question_is_named(
-    user: User, generator: ScriptedGenerator, visit: Any
-) -> None:
-    page = await visit(user)
-    await page.connect()
-    await page.send_json_to({"type": "ask", "text": "", "id": "mine"})
-    assert (await frame(page))["ask"] == "mine"
-
-
-async def test_bytes_that_are_no_json_get_an_error(
-    user: User, generator: ScriptedGenerator, visit: Any
-) -> None:
-    page = await visit(user)
-    await page.connect()
-    await page.send_to(bytes_data=b"\xff\xfe\x00")
-    assert (await frame(page))["code"] == "bad_json"
-
-
-async def test_a_message_that_is_too_big_closes_the_socket(
-    user: User, generator: ScriptedGenerator, visit: Any
-) -> None:
-    page = await visit(user)
-    await page.connect()
-    await page.send_to(text_data="x" * 1_000_001)
-    assert await page.receive_output(timeout=10) == {"type": "websocket.close", "code": 4413}
-
-
-async def test_another_persons_run_is_not_there(
-    user: User, other: User, tower: Chunk, generator: ScriptedGenerator, visit: Any
-) -> None:
-    generator.script = ["Mine."]
-    mine = await visit(user)
-    await mine.connect()
-    await mine.send_json_to(QUESTION)
-    begun = (await frames_until(mine, "done"))[0]
-    page = await visit(other)
-    await page.connect()
-    for message in (
-        {"type": "resume", "run": begun["run"]},
-        {"type": "watch", "conversation": begun["conversation"]},
-        {"type": "stop", "run": begun["run"]},
-        QUESTION | {"conversation": begun["conversation"]},
-    ):
-        await page.send_json_to(message)
-        assert (await frame(page))["code"] == "not_found"
-
-
-async def test_a_socket_without_a_sign_in_is_closed_with_4401(
-    transactional_db: None, visit: Any
-) -> None:
-    page = await visit()
-    assert await page.connect() == (True, None)
-    assert await page.receive_output(timeout=10) == {"type": "websocket.close", "code": 4401}
-
-
-async def test_signing_out_closes_the_socket_and_ends_what_it_reads(
-    user: User, tower: Chunk, generator: ScriptedGenerator, visit: Any
-) -> None:
-    generator.script = ["Half", asyncio.Event()]
-    page = await visit(user)
-    await page.connect()
-    await page.send_json_to(QUESTION)
-    await frames_until(page, "token")
-    browser = Client()
-    browser.cookies[django_settings.SESSION_COOKIE_NAME] = page.session
-    await sync_to_async(browser.post)("/accounts/logout/")
-    assert await page.receive_output(timeout=10) == CLOSED
-
-
-async def test_signing_out_leaves_other_sessions_alone(
-    user: User, generator: ScriptedGenerator, visit: Any
-) -> None:
-    page, other_device = await visit(user), await visit(user)
-    await page.connect()
-    await other_device.connect()
-    browser = Client()
-    browser.cookies[django_settings.SESSION_COOKIE_NAME] = page.session
-    await sync_to_async(browser.post)("/accounts/logout/")
-    assert await page.receive_output(timeout=10) == CLOSED
-    await other_device.send_json_to(QUESTION)
-    assert (await frame(other_device))["stage"] == "queued"
-
-
-async def test_deactivating_a_user_closes_the_socket(
-    user: User, generator: ScriptedGenerator, visit: Any
-) -> None:
-    page = await visit(user)
-    await page.connect()
-    user.is_active = False
-    await sync_to_async(user.save)()
-    assert await page.receive_output(timeout=10) == CLOSED
-
-
-async def test_a_session_that_ended_unheard_is_noticed_when_something_is_asked(
-    user: User, generator: ScriptedGenerator, visit: Any
-) -> None:
-    page = await visit(user)
-    await page.connect()
-    await User.objects.aupdate(is_active=False)
-    await page.send_json_to(QUESTION)
-    assert await page.receive_output(timeout=10) == CLOSED
-    assert await Message.objects.acount() == 0
-
-
-async def test_who_changed_the_password_goes_on(
-    user: User, tower: Chunk, generator: ScriptedGenerator, visit: Any
-) -> None:
-    """The session is a new password's, too: `update_session_auth_hash` saw to that."""
-    generator.script = ["96 m."]
-    page = await visit(user)
-    await page.connect()
-
-    def change_password() -> None:
-        user.set_password("another")
-        User.objects.filter(pk=user.pk).update(password=user.password)
-        session = SessionStore(page.session)
-        session[HASH_SESSION_KEY] = user.get_session_auth_hash()
-        session.save()
-
-    await sync_to_async(change_password)()
-    await page.send_json_to(QUESTION)
-    assert (await frames_until(page, "done", "error"))[-1]["type"] == "done"
-
-
-async def test_a_foreign_origins_handshake_is_rejected(user: User, visit: Any) -> None:
-    page = await visit(user, origin="http://evil.example")
-    connected, _ = await page.connect()
-    assert not connected
 
 
 async def test_what_is_typed_is_looked_for_ahead_and_only_the_newest(

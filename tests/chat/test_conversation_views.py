@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -15,40 +14,9 @@ from pytest_django import Settings
 from chat.models import Conversation, Run, RunState, Titling
 from retrieval.audit.models import AuditEvent
 from tests import conversations
+from tests.chat.pages import text_of
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def _backends(settings: Settings) -> None:
-    settings.RAG_BACKENDS = {
-        "embedder": {"BACKEND": "tests.fakes.HashEmbedder"},
-        "reranker": {"BACKEND": None},
-        "generator": {"BACKEND": "tests.fakes.ScriptedGenerator"},
-    }
-
-
-@pytest.fixture
-def ada() -> User:
-    return conversations.person("ada")
-
-
-@pytest.fixture
-def page(ada: User, client: Client) -> Client:
-    """Return a browser in which Ada is signed in."""
-    client.force_login(ada)
-    return client
-
-
-@pytest.fixture
-def run(ada: User) -> Run:
-    return conversations.answered(ada)
-
-
-def text_of(client: Client, url: str, **headers: Any) -> str:
-    response = client.get(url, **headers)
-    assert response.status_code == 200, url
-    return response.content.decode()
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fakes_configured")]
 
 
 def address(run: Run, name: str) -> str:

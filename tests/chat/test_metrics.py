@@ -2,14 +2,11 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 import structlog
-from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
-from django.db import connections
 from prometheus_client import REGISTRY
 from structlog.testing import LogCapture
 
@@ -18,8 +15,9 @@ from chat.frames import Ask, Done, Error, Status, Token, Usage, WarningFrame
 from chat.metrics import RunMeter
 from retrieval.backends.base import BackendError
 from retrieval.models import Chunk
-from tests.background import settled
 from tests.fakes import ScriptedGenerator
+
+pytestmark = pytest.mark.usefixtures("runs_end")
 
 QUESTION = "How high is the tower?"
 ANSWER = Done(finish_reason="stop", answer="It is high.", citations=[])
@@ -37,13 +35,6 @@ class Change:
 
     def __call__(self) -> float:
         return self.value() - self.before
-
-
-@pytest.fixture(autouse=True)
-async def _no_run_left(transactional_db: None) -> AsyncIterator[None]:
-    yield
-    await settled()
-    await sync_to_async(connections.close_all)()
 
 
 @pytest.fixture

@@ -1,29 +1,20 @@
 """A second question while the first one's answer is being written."""
 
 import asyncio
-from collections.abc import AsyncIterator
 
 import pytest
-from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
-from django.db import connections
 from pytest_django import Settings
 
 from chat import runs
 from chat.frames import Ask, Done, Frame
 from chat.models import Run
 from retrieval.models import Chunk
-from tests.background import settled
 from tests.fakes import ScriptedGenerator
 
+pytestmark = pytest.mark.usefixtures("runs_end")
+
 QUESTION = "How high is the tower?"
-
-
-@pytest.fixture(autouse=True)
-async def _no_run_left(transactional_db: None) -> AsyncIterator[None]:
-    yield
-    await settled()
-    await sync_to_async(connections.close_all)()
 
 
 async def read(user: User, run: Run) -> list[Frame]:

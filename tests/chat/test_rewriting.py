@@ -19,10 +19,10 @@ from chat.models import Assistant, Conversation, Run, RunFrame
 from retrieval import per_loop
 from retrieval.database import in_thread
 from retrieval.models import Chunk
-from tests.chat.test_runs import _no_run_left, kinds, read
+from tests.chat.running import kinds, read
 from tests.provider import Answer, Provider
 
-__all__ = ["_no_run_left"]
+pytestmark = pytest.mark.usefixtures("no_run_left")
 
 FIRST = "How high is the tower of Lund?"
 FOLLOW_UP = "who built it?"

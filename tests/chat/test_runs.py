@@ -1,63 +1,24 @@
-"""Runs: started, followed, stopped, left, and stored, whatever happens to their readers."""
+"""Runs: started, followed, read again and stored, whatever happens to their readers."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from contextlib import aclosing
 from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
 import pytest
-from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
-from django.db import connections
 from django.utils import timezone
-from pytest_django import Settings
 
 from chat import runs, runstate
-from chat.active import RUNS
-from chat.frames import Ask, Done, Error, Frame, Snapshot, WarningFrame
-from chat.models import Assistant, Citation, Conversation, Message, Run, RunFrame, RunState
-from retrieval import backends
-from retrieval.backends.base import BackendError
+from chat.frames import Done, Snapshot
+from chat.models import Assistant, Citation, Message, Run, RunState
 from retrieval.database import in_thread
-from retrieval.models import Chunk, EmbeddingSpace, SpaceState
-from retrieval.search import SearchSettingsError
-from tests.background import settled
+from retrieval.models import Chunk
+from tests.chat.running import QUESTION, asking, kinds, read, reload
 from tests.fakes import ScriptedGenerator
 
-QUESTION = "How high is the tower?"
-
-
-@pytest.fixture(autouse=True)
-async def _no_run_left(transactional_db: None) -> AsyncIterator[None]:
-    """Fail a test that leaves a run behind, and end it."""
-    yield
-    left = list(RUNS.values())
-    for active in left:
-        active.cancel("stopped")
-        await asyncio.wait([active.work])
-    await settled()
-    # The thread of asgiref that ran this test's queries keeps its connection otherwise.
-    await sync_to_async(connections.close_all)()
-    assert not left
-
-
-def asking(text: str = QUESTION, **fields: Any) -> Ask:
-    return Ask(type="ask", text=text, **fields)
-
-
-async def read(user: User, run: Run, after: int = 0) -> list[Frame]:
-    return [frame async for frame in runs.follow(user, run.id, after)]
-
-
-def kinds(frames: list[Frame]) -> list[str]:
-    """Return the frames' types, a status as its stage."""
-    return [getattr(frame, "stage", frame.type) for frame in frames]
-
-
-async def reload(run: Run) -> Run:
-    return await Run.objects.select_related("answer", "question", "conversation").aget(id=run.id)
+pytestmark = pytest.mark.usefixtures("no_run_left")
 
 
 async def test_a_run_goes_from_question_to_done(
@@ -113,103 +74,6 @@ async def test_a_reader_that_comes_back_gets_what_it_missed_and_then_what_comes(
     go_on.set()
     rest = await read(user, run, after=frame.seq)
     assert [getattr(each, "text", each.type) for each in rest] == [" Second.", "grounding", "done"]
-
-
-async def test_stop_closes_the_generators_stream_and_keeps_the_partial_answer(
-    user: User, tower: Chunk, generator: ScriptedGenerator
-) -> None:
-    generator.script = ["Half [1]", " an", asyncio.Event()]
-    run = await runs.start(user, asking())
-    async with aclosing(runs.follow(user, run.id)) as reader:
-        async for frame in reader:
-            if frame.type == "citation":
-                await runs.stop(user, run.id)
-    assert generator.closed.is_set()
-    assert isinstance(frame, Done)
-    assert (frame.finish_reason, frame.answer) == ("cancelled", "Half [1] an")
-    stored = await reload(run)
-    assert (stored.state, stored.answer.text) == (RunState.CANCELLED, "Half [1] an")
-
-
-async def test_stop_by_the_clients_own_id(
-    user: User, tower: Chunk, generator: ScriptedGenerator
-) -> None:
-    generator.script = [asyncio.Event()]
-    run = await runs.start(user, asking(id="mine"))
-    assert await runs.stop(user, ask="mine") == run
-    assert (await reload(run)).state == RunState.CANCELLED
-
-
-async def test_stopping_what_has_ended_is_a_success(
-    user: User, tower: Chunk, generator: ScriptedGenerator
-) -> None:
-    generator.script = ["Done."]
-    run = await runs.start(user, asking())
-    await read(user, run)
-    assert await runs.stop(user, run.id) == run
-    assert (await reload(run)).state == RunState.COMPLETED
-
-
-async def test_another_process_can_stop_a_run(
-    user: User, tower: Chunk, generator: ScriptedGenerator
-) -> None:
-    generator.script = ["Half", asyncio.Event()]
-    run = await runs.start(user, asking())
-    await Run.objects.filter(id=run.id).aupdate(stop_requested_at=timezone.now())
-    frames = await read(user, run)
-    assert isinstance(frames[-1], Done)
-    assert frames[-1].finish_reason == "cancelled"
-
-
-async def test_a_run_whose_conversation_is_deleted_ends(
-    user: User, tower: Chunk, generator: ScriptedGenerator
-) -> None:
-    """Nobody can read it any more, so the provider's stream is closed."""
-    generator.script = ["It is ", asyncio.Event()]
-    run = await runs.start(user, asking())
-    active = RUNS[run.id]
-    async with aclosing(runs.follow(user, run.id)) as reader:
-        async for frame in reader:
-            if frame.type == "token":
-                await Conversation.objects.all().adelete()
-        assert isinstance(frame, Done)
-    await asyncio.wait([active.work])
-    assert generator.closed.is_set()
-    assert run.id not in RUNS
-
-
-async def test_a_run_that_nobody_reads_any_more_is_cancelled(
-    user: User, tower: Chunk, generator: ScriptedGenerator, settings: Settings
-) -> None:
-    settings.RUN_GRACE_SECONDS = 0
-    generator.script = ["Half", asyncio.Event()]
-    run = await runs.start(user, asking())
-    active = RUNS[run.id]
-    async with aclosing(runs.follow(user, run.id)) as reader:
-        async for frame in reader:
-            if frame.type == "token":
-                break
-    await asyncio.wait([active.work])
-    assert generator.closed.is_set()
-    assert (await reload(run)).state == RunState.CANCELLED
-
-
-async def test_a_run_goes_on_while_one_of_two_readers_stays(
-    user: User, tower: Chunk, generator: ScriptedGenerator, settings: Settings
-) -> None:
-    go_on = asyncio.Event()
-    generator.script = ["Half", go_on, " and half."]
-    run = await runs.start(user, asking())
-    first, second = runs.follow(user, run.id), runs.follow(user, run.id)
-    await anext(first)
-    await anext(second)
-    settings.RUN_GRACE_SECONDS = 0
-    await first.aclose()
-    go_on.set()
-    async with aclosing(second) as reader:
-        last = [frame async for frame in reader][-1]
-    assert isinstance(last, Done)
-    assert last.answer == "Half and half."
 
 
 async def test_the_same_ask_id_asks_once(
@@ -272,51 +136,6 @@ async def test_another_persons_conversation_and_run_are_not_there(
     assert await runs.stop(other, run.id) is None
 
 
-async def test_a_provider_that_fails_leaves_an_error_and_the_partial_answer(
-    user: User, tower: Chunk, generator: ScriptedGenerator
-) -> None:
-    generator.script = ["Half", BackendError("It broke off.", True, code="dropped")]
-    run = await runs.start(user, asking())
-    error = (await read(user, run))[-1]
-    assert isinstance(error, Error)
-    assert (error.code, error.message, error.recoverable) == ("dropped", "It broke off.", True)
-    stored = await reload(run)
-    assert (stored.state, stored.error_code, stored.answer.text) == ("failed", "dropped", "Half")
-
-
-async def test_settings_that_cannot_be_searched_by_are_told(
-    user: User, tower: Chunk, generator: ScriptedGenerator
-) -> None:
-    field = "chunk_settings.index_measure"
-    generator.script = [SearchSettingsError(field, "there is no index")]
-    run = await runs.start(user, asking())
-    error = (await read(user, run))[-1]
-    assert isinstance(error, Error)
-    assert (error.code, error.recoverable) == ("bad_settings", False)
-    assert error.message == f"{field}: there is no index"
-
-
-async def test_a_fault_of_ours_does_not_show_its_text(
-    user: User, tower: Chunk, generator: ScriptedGenerator, caplog: pytest.LogCaptureFixture
-) -> None:
-    generator.script = ["Half", RuntimeError("secret detail")]
-    run = await runs.start(user, asking())
-    error = (await read(user, run))[-1]
-    assert isinstance(error, Error)
-    assert error.code == "internal"
-    assert "secret" not in error.to_json()
-    assert str(run.id) in caplog.text
-
-
-async def test_an_empty_answer_is_an_error(
-    user: User, tower: Chunk, generator: ScriptedGenerator
-) -> None:
-    generator.script = [" \n"]
-    error = (await read(user, await runs.start(user, asking())))[-1]
-    assert isinstance(error, Error)
-    assert error.code == "empty"
-
-
 async def test_nothing_found_is_no_answer_and_no_generator_is_called(
     user: User, generator: ScriptedGenerator
 ) -> None:
@@ -345,71 +164,6 @@ async def test_text_that_postgresql_cannot_store_is_left_out(
     done = (await read(user, await runs.start(user, asking("How high\0 is the tower?"))))[-1]
     assert isinstance(done, Done)
     assert done.answer == "abc"
-
-
-async def test_a_run_whose_process_is_gone_is_interrupted_for_its_readers(user: User) -> None:
-    run = await in_thread(stored_run, user, "half an ans")
-    frames = await read(user, run, after=7)
-    assert kinds(frames) == ["snapshot", "error"]
-    assert getattr(frames[0], "text", None) == "half an ans"
-    assert (await reload(run)).state == RunState.INTERRUPTED
-
-
-async def test_an_interrupted_run_does_not_block_its_conversation(
-    user: User, tower: Chunk, generator: ScriptedGenerator
-) -> None:
-    generator.script = ["Again."]
-    old = await in_thread(stored_run, user, "half")
-    run = await runs.start(user, asking(conversation=old.conversation_id))
-    assert isinstance((await read(user, run))[-1], Done)
-
-
-def stored_run(user: User, text: str) -> Run:
-    """Store a run that another process worked on until it died."""
-    from chat.models import Conversation, Role  # noqa: PLC0415
-
-    conversation = Conversation.objects.create(user=user, title="Old")
-    run = Run.objects.create(
-        conversation=conversation,
-        user=user,
-        question=Message.objects.create(conversation=conversation, role=Role.USER, text="?"),
-        answer=Message.objects.create(conversation=conversation, role=Role.ASSISTANT, text=text),
-        state=RunState.RUNNING,
-        owner="gone",
-        lease_expires_at=timezone.now() - timedelta(seconds=1),
-    )
-    RunFrame.objects.create(
-        run=run, seq=1, payload={"type": "token", "text": text, "run": str(run.id), "seq": 1}
-    )
-    return run
-
-
-@pytest.mark.parametrize(
-    ("role", "backend", "code"),
-    [
-        ("embedder", "tests.fakes.FailingEmbedder", "search_degraded"),
-        ("reranker", "tests.fakes.FailingReranker", "rerank_failed"),
-    ],
-)
-async def test_a_stage_that_can_be_done_without_is_a_warning(  # noqa: PLR0917
-    user: User,
-    tower: Chunk,
-    generator: ScriptedGenerator,
-    settings: Settings,
-    role: str,
-    backend: str,
-    code: str,
-) -> None:
-    await EmbeddingSpace.objects.acreate(model="hash", dimensions=256, state=SpaceState.ACTIVE)
-    settings.RAG_BACKENDS = settings.RAG_BACKENDS | {role: {"BACKEND": backend}}
-    scripted = backends.generator()
-    assert isinstance(scripted, ScriptedGenerator)
-    scripted.script = ["It is 96 m high [1]."]
-    frames = await read(user, await runs.start(user, asking()))
-    warnings = [frame for frame in frames if isinstance(frame, WarningFrame)]
-    assert [warning.code for warning in warnings] == [code]
-    assert "secret" not in warnings[0].message
-    assert isinstance(frames[-1], Done)
 
 
 async def test_long_after_the_end_a_reader_gets_a_snapshot(

@@ -1,13 +1,11 @@
 """What a program can say of a question that a page cannot."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from contextlib import aclosing
 
 import pytest
 from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
-from django.db import connections
 from pytest_django import Settings
 
 from chat import runs
@@ -19,15 +17,9 @@ from chat.sidebar import listing
 from chat.terms import Terms
 from retrieval.backends.base import ChatMessage
 from retrieval.models import Chunk
-from tests.background import settled
 from tests.fakes import ScriptedGenerator
 
-
-@pytest.fixture(autouse=True)
-async def _no_run_left(transactional_db: None) -> AsyncIterator[None]:
-    yield
-    await settled()
-    await sync_to_async(connections.close_all)()
+pytestmark = pytest.mark.usefixtures("runs_end")
 
 
 def asking(text: str = "How high is the tower?", **fields: object) -> Ask:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 from typing import Any
 from uuid import uuid4
@@ -10,47 +11,16 @@ import pytest
 from django.contrib.auth.models import Permission, User
 from django.test import Client
 from django.urls import reverse
-from pytest_django import DjangoAssertNumQueries, Settings
+from pytest_django import DjangoAssertNumQueries
 
 from chat.models import Assistant, Candidate, Citation, Conversation, Run, RunState
 from retrieval import backends
 from retrieval.models import Collection, Document, DocumentVersion, Stage, Visibility
 from tests import conversations
+from tests.chat.pages import text_of
 from tests.fakes import ScriptedGenerator
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def _backends(settings: Settings) -> None:
-    settings.RAG_BACKENDS = {
-        "embedder": {"BACKEND": "tests.fakes.HashEmbedder"},
-        "reranker": {"BACKEND": None},
-        "generator": {"BACKEND": "tests.fakes.ScriptedGenerator"},
-    }
-
-
-@pytest.fixture
-def ada() -> User:
-    return conversations.person("ada")
-
-
-@pytest.fixture
-def page(ada: User, client: Client) -> Client:
-    """Return a browser in which Ada is signed in."""
-    client.force_login(ada)
-    return client
-
-
-@pytest.fixture
-def run(ada: User) -> Run:
-    return conversations.answered(ada)
-
-
-def text_of(client: Client, url: str, **headers: Any) -> str:
-    response = client.get(url, **headers)
-    assert response.status_code == 200, url
-    return response.content.decode()
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fakes_configured")]
 
 
 def addresses(run: Run) -> list[str]:
@@ -154,6 +124,13 @@ def test_an_answer_that_did_not_end_well_says_so(
     assert f'data-state="{state}"' in html
     assert says in html
     assert "data-ask-again" in html
+
+
+def test_a_conversation_comes_compressed(page: Client, run: Run) -> None:
+    address = reverse("chat:conversation", args=[run.conversation_id])
+    response = page.get(address, headers={"accept-encoding": "gzip"})
+    assert response["Content-Encoding"] == "gzip"
+    assert "Lighthouses of Scotland" in gzip.decompress(response.content).decode()
 
 
 def test_sources_are_the_cited_first_then_the_others(page: Client, run: Run) -> None:
