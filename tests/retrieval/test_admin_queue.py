@@ -68,13 +68,13 @@ def test_running_documents_are_shown_with_their_worker(
     version.save()
     IngestStage.objects.create(
         version=version, stage=Stage.EXTRACTING, attempt=2, worker="host:42",
-        started_at=timezone.now() - timedelta(seconds=75),
+        started_at=timezone.now() - timedelta(minutes=70, seconds=20),
     )  # fmt: skip
     response = admin_client.get(QUEUE)
     page = response.content.decode()
     (running,) = response.context["running"]
     assert running["queued"].version == version
-    assert (running["lasting"], running["queued"].worker) == ("1 min 15 s", "host:42")
+    assert (running["lasting"], running["queued"].worker) == ("1 h 10 min", "host:42")
     assert [row["queued"].version for row in response.context["waiting"]] == [waiting]
     assert "1 worker at work" in page
     assert "host:42" in page
