@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -34,9 +33,13 @@ class Connection:
         """Return the JSON that a request is answered with, None if it is empty. Raises RagError."""
         with transport_errors():
             response = await self._http.request(method, path, **options)
-        if response.is_error:
+        if not response.is_success:
             raise refusal(response)
-        return response.json() if response.content else None
+        try:
+            return response.json() if response.content else None
+        except ValueError as error:
+            message = "What answered at this address is not the site."
+            raise UnavailableError(message, code="not_the_site") from error
 
     async def frames(
         self, method: str, path: str, *, after: int = 0, body: Mapping[str, Any] | None = None
@@ -52,7 +55,7 @@ class Connection:
                 timeout=self._streaming,
                 max_event_size=LARGEST_EVENT,
             ) as events:
-                if events.response.is_error:
+                if not events.response.is_success:
                     await events.response.aread()
                     raise refusal(events.response)
                 async for event in events:
@@ -95,8 +98,8 @@ def refusal(response: httpx2.Response) -> RagError:
     """Return the error that a response means: a problem, or what a proxy says in its place."""
     try:
         problem = response.json()
-    except json.JSONDecodeError:
-        problem = {}
+    except ValueError:
+        problem = None
     if not isinstance(problem, dict):
         problem = {}
     message = str(problem.get("detail") or f"The site answered with status {response.status_code}.")

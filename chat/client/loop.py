@@ -65,12 +65,14 @@ class LoopThread:
 
     def iterate(self, source: AsyncGenerator[T]) -> Iterator[T]:
         """Yield what an asynchronous generator yields; it is closed wherever the reader stops."""
+        # A step that was interrupted is over before its generator is closed.
+        step = asyncio.Lock()
         try:
-            while (item := self.run(_next(source))) is not _END:
+            while (item := self.run(_next(source, step))) is not _END:
                 yield item  # type: ignore[misc]
         finally:
             if not self.is_closed:
-                self.run(_close(source))
+                self.run(_close(source, step))
 
     def close(self) -> None:
         """End the thread; closing twice is nothing."""
@@ -79,9 +81,11 @@ class LoopThread:
             self._thread.join()
 
 
-async def _next(source: AsyncGenerator[T]) -> T | object:
-    return await anext(source, _END)
+async def _next(source: AsyncGenerator[T], step: asyncio.Lock) -> T | object:
+    async with step:
+        return await anext(source, _END)
 
 
-async def _close(source: AsyncGenerator[Any]) -> None:
-    await source.aclose()
+async def _close(source: AsyncGenerator[Any], step: asyncio.Lock) -> None:
+    async with step:
+        await source.aclose()

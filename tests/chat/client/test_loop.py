@@ -1,6 +1,10 @@
 from __future__ import annotations
 
+import asyncio
+import threading
 from collections.abc import AsyncGenerator, Iterator
+from concurrent.futures import Future
+from typing import Any
 
 import pytest
 
@@ -50,3 +54,34 @@ def test_what_is_closed_runs_nothing(thread: LoopThread) -> None:
     reader = thread.iterate(Numbers().count())
     with pytest.raises(RuntimeError, match="closed"):
         next(reader)
+
+
+def test_an_interrupt_ends_the_step_and_closes_the_generator(
+    thread: LoopThread, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started, said = threading.Event(), []
+
+    async def waiting() -> AsyncGenerator[int]:
+        try:
+            started.set()
+            await asyncio.Event().wait()
+            yield 1
+        finally:
+            await asyncio.sleep(0)
+            said.append("closed")
+
+    class Interrupted(Future[Any]):
+        def result(self, timeout: float | None = None) -> Any:
+            raise KeyboardInterrupt
+
+    def interrupted(work: Any, loop: asyncio.AbstractEventLoop) -> Future[Any]:
+        monkeypatch.undo()
+        future = asyncio.run_coroutine_threadsafe(work, loop)
+        future.__class__ = Interrupted
+        started.wait(10)
+        return future
+
+    monkeypatch.setattr(asyncio, "run_coroutine_threadsafe", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        next(thread.iterate(waiting()))
+    assert said == ["closed"]
