@@ -14,6 +14,7 @@ from django.db.models import Count, Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
+from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_safe
 from django_htmx.http import HttpResponseClientRedirect
 
@@ -73,6 +74,7 @@ def visitor_required(
     return wrapped
 
 
+@gzip_page
 @require_safe
 @visitor_required
 def conversation(request: VisitorRequest, conversation_id: UUID | None = None) -> HttpResponse:
