@@ -15,6 +15,7 @@ from django.db import connections
 from django.test import Client
 from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 
+from chat.models import Run
 from retrieval.text import fulltext
 from tests import conversations
 from tests.browser.scripted import ScriptedSocket
@@ -24,6 +25,7 @@ from tests.browser.site import (
     wait_until_at_rest,
     wait_until_up,
 )
+from tests.browser.sources import FOUR_PAGES, LONG, answered, pdf, text_of_pages
 from tests.provider import Provider
 from tests.servers import free_port
 
@@ -190,3 +192,21 @@ def tower(transactional_db: None) -> None:
     for chunk in version.chunks.all():
         chunk.fulltext = fulltext.document_vector(chunk.text, title="Towers", language="en")
         chunk.save()
+
+
+@pytest.fixture
+def two(ada: User) -> Run:
+    """Return an answer that cites the second and the third page of a PDF."""
+    version = pdf(FOUR_PAGES.read_bytes())
+    pages = text_of_pages(FOUR_PAGES.read_bytes())
+    sentences = [" ".join(text[700:].split(". ")[1].split()) + "." for text in pages]
+    return answered(ada, version, (2, sentences[1]), (3, sentences[2]))
+
+
+@pytest.fixture
+def long(ada: User) -> Run:
+    """Return an answer that cites a sentence in the middle of a long text."""
+    version = conversations.document(LONG, title="Report")
+    start = LONG.index("Line 450 ")
+    version.chunks.update(char_start=start, char_end=start + 300, text=LONG[start : start + 300])
+    return answered(ada, version, (1, "Line 451 of the report says little."))
