@@ -12,22 +12,27 @@ docs/tour/*.webp and docs/tour.md. With names it takes those screens' pictures o
 from __future__ import annotations
 
 import argparse
-import base64
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import django
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from PIL import Image
+from playwright.sync_api import Browser, BrowserContext, Error, Page, expect, sync_playwright
 
 from benchmarks import servers
-from docs.tour_screens import ANSWER, QUESTION, SCREENS, Screen
+from docs import tour_answers
+from docs.tour_admin import ADMIN
+from docs.tour_answers import Asked
+from docs.tour_screens import ACCOUNTS, CHAT, PASSWORD, Screen, ask
 from ragsite import postgres
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -40,8 +45,20 @@ KINDS: dict[str, dict[str, Any]] = {
     "dark": {"viewport": WIDE, "color_scheme": "dark"},
     "phone": {"viewport": PHONE, "color_scheme": "light", "is_mobile": True, "has_touch": True},
 }
-QUALITY = 60
-PASSWORD = "rivers under seven lanterns"  # noqa: S105 - of a site that lives a minute
+COLOURS = 48
+PATIENCE_MS = 60_000
+ENDS = {"done": re.compile("done|no_answer"), "stopped": "cancelled", "failed": "failed"}
+PARTS = {"Asking": CHAT, "One's account": ACCOUNTS, "Looking after it": ADMIN}
+SCREENS = [screen for part in PARTS.values() for screen in part]
+ASKED = {
+    "nobody": tour_answers.NOBODY,
+    "cartridge": tour_answers.CARTRIDGE,
+    "arabic": tour_answers.ARABIC,
+    "hotel": tour_answers.HOTEL,
+    "descaling": tour_answers.DESCALING,
+    "ratio": tour_answers.RATIO,
+    "leave": tour_answers.LEAVE,
+}
 
 
 def main() -> None:
@@ -55,6 +72,7 @@ def main() -> None:
     PICTURES.mkdir(exist_ok=True)
     try:
         with site(state) as address, sync_playwright() as playwright:
+            expect.set_options(timeout=PATIENCE_MS)
             browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
             take_all(browser, address, screens)
             browser.close()
@@ -77,7 +95,8 @@ def site(state: Path) -> Iterator[str]:
             "DATABASE_URL": "",
             "PORT": str(port),
             "OPENAI_API_KEY": "none",
-            "ANSWER_THRESHOLD": "0",
+            "SIGN_UP": "1",
+            "EMAIL_URL": "dummymail://",
             "REWRITE": "0",
             "TITLES": "0",
             "LOG_LEVEL": "ERROR",
@@ -86,82 +105,118 @@ def site(state: Path) -> Iterator[str]:
         }
     )
     servers.link_models(state)
-    command = [sys.executable, "manage.py"]
-    samples = ROOT / "retrieval" / "samples"
-    ingest = [*command, "ingest", str(samples), "--collection", "Larkfield", "--wait"]
-    subprocess.run(ingest, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+    ingest(state)
     postgres.use(state.resolve())
     django.setup()
     from chat.management.static import collect  # noqa: PLC0415 - the apps are loaded only now
-    from docs.tour_site import provider  # noqa: PLC0415 - its models need the apps loaded
+    from docs import tour_site  # noqa: PLC0415 - its models need the apps loaded
 
     collect()
+    tour_site.people(PASSWORD)
+    tour_site.assistants()
     with (
-        provider(ANSWER) as api,
+        tour_site.provider() as api,
         servers.serving(
             ["manage.py", "web"], port, state / "log", OPENAI_BASE_URL=api, RUN_GRACE_SECONDS="0"
         ) as server,
+        working(state),
     ):
         yield server.http
 
 
-def take_all(browser: Browser, address: str, screens: list[Screen]) -> None:
-    """Ask the question of the tour, and take the pictures of the screens."""
-    from docs.tour_site import people  # noqa: PLC0415 - its models need the apps loaded
+def ingest(state: Path) -> None:
+    """Put the samples into two collections, and a file that cannot be read."""
+    samples = ROOT / "retrieval" / "samples"
+    broken = state / "scanned-invoice.pdf"
+    broken.write_bytes(b"%PDF-1.7\nnothing more")
+    for name, files, visibility in (
+        ("Larkfield", [samples / "employee-handbook.pdf", broken], "signed_in"),
+        ("Machines", [samples / "espresso-machine-manual.md"], "public"),
+        ("Bibliothek", [samples / "bibliotheksordnung.docx"], "signed_in"),
+    ):
+        command = [sys.executable, "manage.py", "ingest", *map(str, files), "--wait"]
+        command += ["--collection", name, "--visibility", visibility]
+        subprocess.run(command, cwd=ROOT, check=broken not in files, stdout=subprocess.DEVNULL)
 
-    people(PASSWORD)
-    cookies = sign_in(browser, address)
-    places: dict[str, str] = {}
+
+@contextmanager
+def working(state: Path) -> Iterator[None]:
+    """Run a worker."""
+    with (state / "worker.log").open("wb") as log:
+        worker = subprocess.Popen([sys.executable, "manage.py", "worker"], cwd=ROOT, stderr=log)
+    try:
+        yield
+    finally:
+        worker.terminate()
+        worker.wait(30)
+
+
+def take_all(browser: Browser, address: str, screens: list[Screen]) -> None:
+    """Ask the questions of the tour, and take the pictures of the screens."""
+    from docs import tour_site  # noqa: PLC0415 - its models need the apps loaded
+
+    asked: dict[str, str] = {}
     for kind, options in KINDS.items():
         chosen = {"base_url": address, "reduced_motion": "reduce", **options}
         known = browser.new_context(**chosen)
-        known.add_cookies(cookies)
-        places = places or find_places(known)
-        stranger = browser.new_context(**chosen)
+        # Anew: some pages ask again who it is after a while.
+        known.add_cookies(sign_in(browser, address))
+        asked = asked or {name: find_out(known, each) for name, each in ASKED.items()}
+        places = tour_site.places(asked)
         for screen in screens:
-            take(known if screen.signed_in else stranger, screen, kind, places)
+            context = known if screen.signed_in else browser.new_context(**chosen)
+            take(context, screen, kind, places)
+            tour_site.forget({address.rstrip("/").rsplit("/", 1)[-1] for address in asked.values()})
         known.close()
-        stranger.close()
 
 
 def sign_in(browser: Browser, address: str) -> list[Any]:
-    """Sign in as everybody does; return the cookies."""
+    """Sign in; return the cookies."""
     context = browser.new_context(base_url=address)
-    page = context.new_page()
+    enter(context.new_page())
+    return context.cookies()
+
+
+def enter(page: Page) -> None:
+    """Sign in as everybody does."""
+    page.set_default_timeout(PATIENCE_MS)
     page.goto("/accounts/login/")
     page.get_by_label("Username or e-mail").fill("mira")
     page.get_by_label("Password").fill(PASSWORD)
     page.keyboard.press("Enter")
     expect(page.get_by_label("Your question")).to_be_visible()
-    return context.cookies()
 
 
-def find_places(context: BrowserContext) -> dict[str, str]:
-    """Ask the question of the tour; return the addresses of what came of it."""
-    from docs.tour_site import places  # noqa: PLC0415 - its models need the apps loaded
-
+def find_out(context: BrowserContext, asked: Asked) -> str:
+    """Ask a question of the tour; return the address of its conversation."""
     page = context.new_page()
     page.goto("/")
-    page.get_by_label("Your question").fill(QUESTION)
-    page.keyboard.press("Enter")
-    expect(page.locator("#chat")).to_have_attribute("data-state", "done", timeout=60_000)
+    ask(page, asked.question)
+    if asked.ends == "stopped":
+        expect(page.locator(".answer .prose")).to_contain_text(asked.answer.split()[-1])
+        page.get_by_role("button", name="Stop").click()
+    expect(page.locator("#chat")).to_have_attribute("data-state", ENDS[asked.ends])
     page.close()
-    return places(page.url)
+    return page.url
 
 
 def take(context: BrowserContext, screen: Screen, kind: str, places: dict[str, str]) -> None:
     """Take one picture."""
     page = context.new_page()
+    page.set_default_timeout(PATIENCE_MS)
     page.goto(screen.address.format(**places))
     try:
         screen.prepare(page)
         settle(page)
-        shot = context.new_cdp_session(page).send(
-            "Page.captureScreenshot", {"format": "webp", "quality": QUALITY}
-        )
-    except Exception as error:
-        raise SystemExit(f"{screen.name}, {kind}: {error}") from error
-    (PICTURES / f"{screen.name}-{kind}.webp").write_bytes(base64.b64decode(shot["data"]))
+        shot = page.screenshot()
+    # What a step waits for in vain is said by an assertion.
+    except (AssertionError, Error) as error:
+        print(f"{screen.name}, {kind}: {error}", file=sys.stderr)
+    else:
+        picture = Image.open(BytesIO(shot)).convert("RGB")
+        few = picture.quantize(COLOURS, dither=Image.Dither.NONE).convert("RGB")
+        few.save(PICTURES / f"{screen.name}-{kind}.webp", lossless=True, quality=80)
+    page.context.set_offline(False)
     page.close()
 
 
@@ -177,7 +232,7 @@ Every screen in light, dark, and on a phone of 390 px. The pictures are taken by
 `.venv/bin/python -m docs.tour`, of the sample documents (retrieval/samples).
 """
 SECTION = """
-## {title}
+### {title}
 
 {text}
 
@@ -190,12 +245,16 @@ SECTION = """
 def written() -> str:
     """Return the tour's page."""
     page = HEAD
-    for each in SCREENS:
-        pictures = " | ".join(
-            f"![{each.title}, {kind}](tour/{each.name}-{kind}.webp)" for kind in KINDS
-        )
-        page += SECTION.format(title=each.title, text=each.text, pictures=pictures)
+    for part, screens in PARTS.items():
+        page += f"\n## {part}\n"
+        page += "".join(map(section, screens))
     return page
+
+
+def section(each: Screen) -> str:
+    """Return what the page says of a screen."""
+    pictures = (f"![{each.title}, {kind}](tour/{each.name}-{kind}.webp)" for kind in KINDS)
+    return SECTION.format(title=each.title, text=each.text, pictures=" | ".join(pictures))
 
 
 if __name__ == "__main__":
