@@ -34,6 +34,7 @@ STATUSES = {
     "question_too_long": 400,
     "quota_exceeded": 429,
     "rate_limited": 429,
+    "signed_out": 401,
     "timeout": 504,
     "too_many_runs": 429,
     "unavailable": 503,
