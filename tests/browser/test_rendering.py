@@ -24,6 +24,18 @@ DRAW = """async ([text, step]) => {
   answer.finish();
   return prose.innerHTML;
 }"""
+ADOPT = """async (text) => {
+  const { AnswerText } = await import('/static/js/answer.js');
+  const prose = document.createElement('div');
+  prose.className = 'prose';
+  prose.textContent = text;
+  document.body.replaceChildren(prose);
+  const answer = new AnswerText(prose);
+  answer.adopt([]);
+  const before = prose.textContent;
+  while (prose.dataset.rendered === undefined) await new Promise(requestAnimationFrame);
+  return before;
+}"""
 # How many nodes change when so much more text comes.
 CHANGES = """async ([text, more]) => {
   const { AnswerText } = await import('/static/js/answer.js');
@@ -132,6 +144,18 @@ def test_a_long_block_grows_into_what_it_is_as_a_whole(page: Page, kind: str) ->
     draw(page, text, 97)
     assert rested(page) == whole
     assert whole.count('class="block"') == 3
+
+
+@pytest.mark.parametrize("kind", LONG)
+def test_a_stored_answer_is_drawn_as_one_that_was_streamed(page: Page, kind: str) -> None:
+    draw(page, "```js\nlet x\n```")
+    expect(page.locator(".hljs-keyword")).to_be_visible()
+    text = f"Before.\n\n{LONG[kind]}\n\n$x^2$ after."
+    draw(page, text, 97)
+    expect(page.locator(".prose math")).to_be_visible()
+    streamed = rested(page)
+    assert page.evaluate(ADOPT, text) == text
+    assert rested(page) == streamed
 
 
 @pytest.mark.parametrize("kind", LONG)
