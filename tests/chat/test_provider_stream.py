@@ -147,8 +147,9 @@ async def test_a_fault_is_an_error_frame_and_the_partial_answer_stays(  # noqa: 
     partial: str,
     requests: int,
 ) -> None:
-    settings.PROVIDER_CONNECT_TIMEOUT = settings.PROVIDER_FIRST_TOKEN_TIMEOUT = 0.25
-    settings.PROVIDER_TOKEN_TIMEOUT = 0.5
+    if code == "timeout":
+        settings.PROVIDER_FIRST_TOKEN_TIMEOUT = 0.25
+        settings.PROVIDER_TOKEN_TIMEOUT = 0.5
     configured.default = answer
     frames = await frames_of(visit, user)
     error = frames[-1]
