@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing, suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -62,6 +62,17 @@ def comment(text: str = "keep-alive") -> bytes:
     return f": {text}\n\n".encode()
 
 
+class Stream(StreamingHttpResponse):
+    """A response whose parts are closed the moment that its reader leaves, not some time later."""
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        """Yield the parts, which Django lets go of without closing them."""
+        parts: Any = self._iterator  # type: ignore[attr-defined]
+        async with aclosing(parts):
+            async for part in parts:
+                yield part
+
+
 async def respond(
     request: HttpRequest,
     events: AsyncGenerator[bytes],
@@ -76,7 +87,7 @@ async def respond(
     meanwhile.
     """
     await sync_to_async(let_go)()
-    return StreamingHttpResponse(
+    return Stream(
         beating(events) if heartbeat else events,
         content_type=content_type,
         headers={**HEADERS, **(headers or {})},

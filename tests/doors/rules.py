@@ -114,6 +114,10 @@ PAGES |= dict.fromkeys(
 )  # fmt: skip
 PAGES |= {
     "api:docs": EVERYONE,
+    "langgraph:openapi-json": EVERYONE,
+    "r2r:health": EVERYONE,
+    # It says itself what is wrong with what is sent, whoever sends it.
+    "r2r:refresh_token": EVERYONE,
     "api:get_assistant": MINE | ADMINISTRATORS,
     "api:retry_document": MANAGERS,
     # Their address takes neither method that is tried here.
