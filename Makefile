@@ -5,7 +5,7 @@ PYTHON ?= $(shell for name in python3.11 python3.12 python3.13 python3; do \
   done)
 PIP = .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-cache-dir
 
-.PHONY: run install test lint
+.PHONY: run install test lint lighthouse
 
 run: install
 	@.venv/bin/python manage.py up
@@ -23,6 +23,9 @@ lint: .venv/installed-dev
 	find templates -name '*.html' | xargs .venv/bin/djade --check --target-version 5.2
 	.venv/bin/python manage.py makemigrations --check --dry-run
 	PUBLIC_URL=https://rag.example.org .venv/bin/python manage.py check --deploy --fail-level INFO
+
+lighthouse: .venv/installed-dev
+	.venv/bin/python -m benchmarks.lighthouse
 
 # Stamps: a second start finds everything installed and takes no time.
 .venv/installed: requirements.lock | .venv/created
