@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 from benchmarks import servers
 from docs import tour
@@ -56,6 +56,7 @@ def main() -> None:
 def signed_in(address: str, profile: Path) -> Iterator[tuple[int, str]]:
     """Run a browser that is signed in; yield its port for tools, and a conversation's address."""
     port = servers.free_port()
+    expect.set_options(timeout=tour.PATIENCE_MS)
     with sync_playwright() as playwright:
         context = playwright.chromium.launch_persistent_context(
             profile,
