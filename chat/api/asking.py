@@ -12,6 +12,7 @@ from django.utils.translation import gettext
 
 from chat import runs
 from chat.announcing import announce
+from chat.api import staying
 from chat.frames import (
     Ask,
     Citation,
@@ -94,18 +95,19 @@ async def begin(request: HttpRequest, ask: Ask, terms: Terms = PAGE) -> Run:
     return run
 
 
-def frames(user: User, run: UUID, after: int = 0) -> AsyncGenerator[Frame]:
-    """Yield a run's frames behind number `after`, to the end. Raises RunRefused.
+def frames(request: HttpRequest, run: UUID, after: int = 0) -> AsyncGenerator[Frame]:
+    """Yield a run's frames behind number `after`, to the end, or until the caller is signed out.
 
     Whoever reads to the end, or leaves, closes it: the run's terms say what becomes of it then.
+    Raises RunRefused.
     """
-    return runs.follow(user, run, after)
+    return staying.follow(request, run, after)
 
 
-async def whole(user: User, run: UUID) -> Answered:
+async def whole(request: HttpRequest, run: UUID) -> Answered:
     """Return an answer when it has ended. Raises RunRefused."""
     answered = Answered(run)
-    async with aclosing(frames(user, run)) as coming:
+    async with aclosing(frames(request, run)) as coming:
         async for frame in coming:
             answered.take(frame)
     return answered

@@ -99,7 +99,7 @@ class AsyncEmbeddedRagClient(AsyncClient):
     async def resume(self, run_id: Id, after: int = 0) -> AsyncGenerator[Frame]:
         """Yield the frames of an answer behind number `after`. Raises RagError."""
         with told():
-            async with aclosing(asking.frames(self.user, key(run_id), after)) as frames:
+            async with aclosing(runs.follow(self.user, key(run_id), after)) as frames:
                 async for frame in frames:
                     yield frame
 

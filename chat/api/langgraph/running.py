@@ -80,7 +80,7 @@ async def stream(
     stop_on_leave: bool = False,
 ) -> StreamingHttpResponse:
     """Return the response that shows a run's events behind the last that its reader has."""
-    coming = _events(request.user, run, modes, Position.parse(last_event_id))
+    coming = _events(request, run, modes, Position.parse(last_event_id))
     if stop_on_leave:
         coming = _stopping(coming, request.user, run)
     headers = {"Location": f"{address(run)}/stream", "Content-Location": address(run)}
@@ -92,7 +92,7 @@ async def final(request: Request, run: Run) -> StreamingHttpResponse:
     headers = {"Location": f"{address(run)}/join", "Content-Location": address(run)}
     return await streaming.respond(
         request,
-        streaming.beating(_final(request.user, run), b"\n"),
+        streaming.beating(_final(request, run), b"\n"),
         heartbeat=False,
         headers=headers,
         content_type="application/json",
@@ -105,15 +105,15 @@ def address(run: Run) -> str:
 
 
 async def _events(
-    user: User, run: Run, modes: Sequence[Mode], after: Position
+    request: Request, run: Run, modes: Sequence[Mode], after: Position
 ) -> AsyncGenerator[bytes]:
     translation = Translation(run, modes, _about(run), after)
     asked = False
-    async with aclosing(asking.frames(user, run.pk)) as frames:
+    async with aclosing(asking.frames(request, run.pk)) as frames:
         async for frame in frames:
             if frame.seq > 1 and not asked and "values" in modes:
                 asked = True
-                translation.before = await in_thread(states.before_answer, user, run)
+                translation.before = await in_thread(states.before_answer, request.user, run)
             for event in translation.events(frame):
                 data = streaming.to_json(event.data)
                 yield streaming.event(data, event=event.name, id=str(event.id))
@@ -139,9 +139,9 @@ def _about(run: Run) -> dict[str, Any]:
     }
 
 
-async def _final(user: User, run: Run) -> AsyncGenerator[bytes]:
-    answered = await asking.whole(user, run.pk)
-    yield streaming.to_json(await _values(user, run, answered)).encode()
+async def _final(request: Request, run: Run) -> AsyncGenerator[bytes]:
+    answered = await asking.whole(request, run.pk)
+    yield streaming.to_json(await _values(request.user, run, answered)).encode()
 
 
 async def _values(user: User, run: Run, answered: asking.Answered) -> dict[str, Any]:

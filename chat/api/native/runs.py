@@ -70,10 +70,10 @@ async def ask(
         raise ConflictError(message, "idempotency_key_reused", 422)
     headers = {"Location": f"{request.path}/{run.pk}"}
     if body.stream:
-        events = frames_as_events(user, run.pk, 0)
+        events = frames_as_events(request, run.pk, 0)
         return await streaming.respond(request, events, headers=headers)
     # Spaces before it keep the connection alive.
-    parts = streaming.beating(_whole(user, run), beat=b"\n")
+    parts = streaming.beating(_whole(request, run), beat=b"\n")
     return await streaming.respond(
         request, parts, heartbeat=False, headers=headers, content_type="application/json"
     )
@@ -125,7 +125,7 @@ async def follow_run(
     """
     run = await sync_to_async(_one)(request.user, run_id)
     seen = streaming.last_event_id(request)
-    events = frames_as_events(request.user, run.pk, after if seen is None else seen)
+    events = frames_as_events(request, run.pk, after if seen is None else seen)
     return await streaming.respond(request, events)
 
 
@@ -139,9 +139,9 @@ async def stop_run(request: Request, run_id: UUID) -> RunOut:
     return run_out(await sync_to_async(_one)(request.user, run_id))
 
 
-async def frames_as_events(user: User, run: UUID, after: int) -> AsyncGenerator[bytes]:
+async def frames_as_events(request: Request, run: UUID, after: int) -> AsyncGenerator[bytes]:
     """Yield the frames of a run as events; the last one ends it, or says why it cannot be read."""
-    async with aclosing(asking.frames(user, run, after)) as frames:
+    async with aclosing(asking.frames(request, run, after)) as frames:
         try:
             async for frame in frames:
                 yield event_of(frame)
@@ -160,9 +160,9 @@ def event_of(frame: BaseFrame) -> bytes:
     return streaming.event(streaming.to_json(data), event=data["type"], id=number)
 
 
-async def _whole(user: User, run: Run) -> AsyncGenerator[bytes]:
-    answered = await asking.whole(user, run.pk)
-    stored = await in_thread(_one, user, run.pk)
+async def _whole(request: Request, run: Run) -> AsyncGenerator[bytes]:
+    answered = await asking.whole(request, run.pk)
+    stored = await in_thread(_one, request.user, run.pk)
     yield streaming.to_json(answer_out(stored, answered).model_dump(mode="json")).encode()
 
 

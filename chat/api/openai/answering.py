@@ -62,9 +62,9 @@ def _page(request: HttpRequest, run: Run) -> str:
     )
 
 
-async def whole(user: User, run: Run, answer: Completion) -> dict[str, Any]:
+async def whole(request: HttpRequest, run: Run, answer: Completion) -> dict[str, Any]:
     """Return an answer when it has ended. Raises ApiError if it fails."""
-    answered = await asking.whole(user, run.id)
+    answered = await asking.whole(request, run.id)
     if answered.error:
         raise errors.failed(answered.error)
     assert answered.done is not None  # noqa: S101 - a run ends with the one or the other

@@ -57,8 +57,8 @@ async def create_completion(request: Request) -> HttpResponseBase:
     run = await answering.begin(request, request.user, asked)
     completion = answering.completion(request, run, asked.model)
     if not asked.stream:
-        return answer(await answering.whole(request.user, run, completion))
-    frames = asking.frames(request.user, run.id)
+        return answer(await answering.whole(request, run, completion))
+    frames = asking.frames(request, run.id)
     lines = answering.stream(frames, completion, with_usage=asked.wants_usage)
     # A comment is no line of data: what says nothing keeps the connection alive instead.
     beat = event(to_json(completion.chunk({"content": ""})))

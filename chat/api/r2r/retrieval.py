@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from django.db import DatabaseError
 from django.utils.translation import gettext
@@ -82,8 +82,8 @@ async def rag(request: HttpRequest) -> HttpResponseBase:
     )
     run = await asking.begin(request, ask, TERMS)
     if said.generation.stream:
-        return await streaming.respond(request, _events(user, run, said))
-    return await _whole(user, run, said)
+        return await streaming.respond(request, _events(request, run, said))
+    return await _whole(request, run, said)
 
 
 @router.post("retrieval/agent", auth=ASKS)
@@ -131,14 +131,18 @@ async def _model(user: User, name: str | None) -> str | None:
     return generation.known(name, [own for model, more in found for own in (model, *more) if own])
 
 
-async def _whole(user: User, run: Run, said: Said) -> HttpResponse:
+def _user(request: HttpRequest) -> User:
+    return cast("User", request.user)  # whoever is not signed in does not get here
+
+
+async def _whole(request: HttpRequest, run: Run, said: Said) -> HttpResponse:
     """Return an answer as a whole. Raises HttpError where it failed."""
-    answered = await asking.whole(user, run.pk)
+    answered = await asking.whole(request, run.pk)
     if answered.done is None:
         failure = answered.error
         raise HttpError(502, failure.message if failure else unavailable_message())
     sources = used(answered.search_results)
-    describe = partial(described, user, said.search)
+    describe = partial(described, _user(request), said.search)
     found = await describe(sources)
     cited = [each for each in answered.sources if each not in sources]
     payloads = {
@@ -161,11 +165,11 @@ async def _whole(user: User, run: Run, said: Said) -> HttpResponse:
     )
 
 
-async def _events(user: User, run: Run, said: Said) -> AsyncGenerator[bytes]:
+async def _events(request: HttpRequest, run: Run, said: Said) -> AsyncGenerator[bytes]:
     """Yield an answer's events; whoever leaves before the last stops it."""
-    telling = Telling(partial(described, user, said.search))
+    telling = Telling(partial(described, _user(request), said.search))
     try:
-        async with aclosing(asking.frames(user, run.pk)) as frames:
+        async with aclosing(asking.frames(request, run.pk)) as frames:
             async for frame in frames:
                 for event in await telling.events(frame):
                     yield _encoded(event)
