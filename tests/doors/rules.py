@@ -251,6 +251,7 @@ def things(door: Door, world: World) -> dict[str, Any]:
         "provider_id": "nobodys",
         "uidb36": "nobodys",
         "url": "nowhere/",
+        "rest": "v3/documents",
     }
     every |= {"assistant_id": world.assistant.pk, "number": 1}
     if {"object_id", "pk"} & {*door.parameters}:
