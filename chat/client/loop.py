@@ -76,8 +76,10 @@ class LoopThread:
 
     def close(self) -> None:
         """End the thread; closing twice is nothing."""
-        if not self.is_closed and self._stop is not None:
-            self.loop.call_soon_threadsafe(self._stop.set)
+        if not self.is_closed:
+            loop = self.loop
+            assert self._stop is not None  # noqa: S101 - it is there as soon as the loop is
+            loop.call_soon_threadsafe(self._stop.set)
             self._thread.join()
 
 
