@@ -39,6 +39,8 @@ FLAGS = [
     "--enable-precise-memory-info",
 ]
 WATCH = Path(__file__).with_name("browser_watch.js").read_text()
+# Of each task the time by the clock, and that of the processor: others may have it meanwhile.
+TRACED = ["disabled-by-default-devtools.timeline"]
 CHUNKS = 500
 LONG_RATE = 400
 ANSWER_SECONDS = 120
@@ -119,11 +121,14 @@ def measure_all(options: argparse.Namespace, state: Path) -> dict[str, Any]:
             results = {"weight": first_load(context), "kinds": {}}
             for kind in options.kinds:
                 print(kind, file=sys.stderr, flush=True)
-                results["kinds"][kind] = (
-                    opened(context, f"/c/{stored}/", TURNS)
-                    if kind == "stored"
-                    else answered(context, kind, options.rate)
-                )
+                if kind == "stored":
+                    results["kinds"][kind] = opened(context, f"/c/{stored}/", TURNS)
+                    continue
+                browser.start_tracing(categories=TRACED)
+                result = results["kinds"][kind] = answered(context, kind, options.rate)
+                result["busy"] = busy(browser.stop_tracing())
+                if kind != "floor":
+                    result["again"] = opened(context, result["address"], 1)
             browser.close()
     return results
 
@@ -169,7 +174,7 @@ def first_load(context: BrowserContext) -> int:
 
 
 def answered(context: BrowserContext, kind: str, rate: int) -> dict[str, Any]:
-    """Ask for a kind of answer, and return how it was drawn; then load it again."""
+    """Ask for a kind of answer, and return how it was drawn."""
     page = context.new_page()
     session = context.new_cdp_session(page)
     if kind == "floor":
@@ -197,9 +202,9 @@ def answered(context: BrowserContext, kind: str, rate: int) -> dict[str, Any]:
     page.wait_for_timeout(1000)
     result = measured(page, session)
     result["heap"] -= before
-    address = page.url
+    result["address"] = page.url
     page.close()
-    return result | {"again": opened(context, address, 1)}
+    return result
 
 
 def opened(context: BrowserContext, address: str, answers: int) -> dict[str, Any]:
@@ -209,12 +214,24 @@ def opened(context: BrowserContext, address: str, answers: int) -> dict[str, Any
     began = time.monotonic()
     page.goto(address)
     page.wait_for_load_state("load")
-    page.locator(".prose[data-rendered] .block").nth(answers - 1).wait_for(state="attached")
+    page.locator(".prose[data-rendered]").nth(answers - 1).wait_for(state="attached")
     took = time.monotonic() - began
     page.wait_for_timeout(2000)
     result = measured(page, session) | {"opened": took}
     page.close()
     return result
+
+
+def busy(trace: bytes) -> list[float]:
+    """Return the milliseconds of processor time that each task of a page's main thread took."""
+    events = json.loads(trace)["traceEvents"]
+    threads = {
+        (event["pid"], event["tid"])
+        for event in events
+        if event["name"] == "thread_name" and event["args"]["name"] == "CrRendererMain"
+    }
+    tasks = (event for event in events if event["name"] == "RunTask" and "tdur" in event)
+    return [task["tdur"] / 1000 for task in tasks if (task["pid"], task["tid"]) in threads]
 
 
 def measured(page: Page, session: CDPSession) -> dict[str, Any]:

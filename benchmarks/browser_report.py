@@ -8,7 +8,8 @@ from typing import Any
 MEGABYTE = 2**20
 HEAD = (
     "| answer | frame to paint p50 / p95 / p99 | tasks over 50 ms | at its end | "
-    "writes a frame, at most | frames later than 50 ms | heap | elements |"
+    "processor time of tasks: longest, p99 | writes a frame, at most | frames later than 50 ms | "
+    "heap | elements |"
 )
 
 
@@ -16,7 +17,7 @@ def table(results: dict[str, Any]) -> str:
     """Return what was measured, as Markdown."""
     lines = [
         HEAD,
-        "|---|---|---|---|---|---|---|---|",
+        "|---|---|---|---|---|---|---|---|---|",
     ]
     kinds = results["kinds"]
     lines += [streamed(name, result) for name, result in kinds.items() if result["paints"]]
@@ -40,9 +41,11 @@ def streamed(name: str, result: dict[str, Any]) -> str:
     after = [took for start, took in result["tasks"] if start >= ended - took]
     writes = result["writes"]
     most = f"{max(writes)} (in {writes.count(max(writes))} of {len(writes)})"
+    worked = [each for each in result["busy"] if each > 1]
+    work = f"{max(worked, default=0):.0f} ms, {centile(worked, 99):.0f} ms"
     late = sum(gap > 50 for gap in result["gaps"])
     return (
-        f"| {name} | {paints} ms | {tasks(during)} | {tasks(after)} | {most} | "
+        f"| {name} | {paints} ms | {tasks(during)} | {tasks(after)} | {work} | {most} | "
         f"{late} of {len(result['gaps'])} | {result['heap'] / MEGABYTE:.1f} MB | "
         f"{result['elements']:,} |"
     )
