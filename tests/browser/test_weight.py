@@ -18,7 +18,11 @@ def test_the_first_load_is_light_and_brings_no_library_that_may_not_be_needed(
 ) -> None:
     page = new_page(ada)
     responses: list[Response] = []
-    page.on("response", responses.append)
+
+    def came(response: Response) -> None:
+        responses.append(response)
+
+    page.on("response", came)
     page.goto("/")
     page.wait_for_load_state("networkidle")
     weights = {each.url: len(gzip.compress(each.body())) for each in responses}
