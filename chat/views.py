@@ -61,14 +61,18 @@ def is_visitor(user: User | AnonymousUser) -> bool:
 def visitor_required(
     view: Callable[Concatenate[VisitorRequest, P], HttpResponse],
 ) -> Callable[Concatenate[VisitorRequest, P], HttpResponse]:
-    """Send who is neither signed in nor a guest to the sign-in page; of htmx's, the whole page."""
+    """Send who is neither signed in nor a guest to sign in, and then back to the page they were on.
+
+    Where a part of the page was asked for, the whole page goes there.
+    """
 
     @wraps(view)
     def wrapped(request: VisitorRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
         if is_visitor(request.user):
             return view(request, *args, **kwargs)
         if request.htmx:
-            return HttpResponseClientRedirect(reverse("login"))
+            page = request.htmx.current_url_abs_path or reverse("chat:new")
+            return HttpResponseClientRedirect(redirect_to_login(page).url)
         return redirect_to_login(request.get_full_path())
 
     return wrapped

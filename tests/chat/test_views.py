@@ -44,9 +44,15 @@ def test_who_is_not_signed_in_is_sent_to_sign_in(client: Client, run: Run) -> No
         assert response.headers["Location"].startswith("/accounts/login/?next=/")
 
 
-def test_a_request_of_htmx_without_a_session_moves_the_whole_page(client: Client) -> None:
-    response = client.get("/sidebar/", headers={"HX-Request": "true"})
-    assert response.headers["HX-Redirect"] == "/accounts/login/"
+@pytest.mark.parametrize(
+    ("page", "back"),
+    [("http://testserver/c/x/?a=1", "/c/x/%3Fa%3D1"), ("http://elsewhere/c/x/", "/"), ("", "/")],
+)
+def test_a_request_of_htmx_without_a_session_moves_the_whole_page_to_sign_in_and_back(
+    client: Client, page: str, back: str
+) -> None:
+    response = client.get("/sidebar/", headers={"HX-Request": "true", "HX-Current-URL": page})
+    assert response.headers["HX-Redirect"] == f"/accounts/login/?next={back}"
 
 
 def test_conversations_of_others_do_not_exist(client: Client, run: Run) -> None:
