@@ -25,7 +25,10 @@ const COMPOSING_KEY = 229;
  * @property {() => string | null} conversation
  */
 
-/** The question form; `setBusy` switches between asking and stopping. */
+/**
+ * The question form; `setBusy` switches between asking and stopping. The next question can be
+ * written while an answer comes; it is sent only when that has ended.
+ */
 export class Composer {
   /**
    * @param {HTMLFormElement} form
@@ -114,14 +117,19 @@ export class Composer {
   setBusy(busy) {
     if (busy === this.busy) return;
     this.busy = busy;
-    this.input.disabled = busy;
+    // The button that had the focus goes.
+    const gone = busy ? this.send : this.halt;
+    const idle = [null, document.body, gone].includes(/** @type {HTMLElement} */ (document.activeElement));
     this.send.hidden = busy;
     this.halt.hidden = !busy;
     this.halt.disabled = false;
     this.fit();
-    const idle = !document.activeElement || document.activeElement === document.body;
-    // A touch keyboard would cover the answer that has just come.
-    if (!busy && idle && matchMedia("(pointer: fine)").matches) this.input.focus();
+    if (matchMedia("(pointer: fine)").matches) {
+      if (idle) this.input.focus({ preventScroll: true });
+    } else if (busy) {
+      // A touch keyboard would cover the answer.
+      this.input.blur();
+    }
   }
 
   sent() {

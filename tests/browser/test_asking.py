@@ -33,7 +33,7 @@ def answer(scripted: ScriptedSocket, text: str, **ids: str) -> None:
     scripted.begin(ask(scripted, text), **ids)
     scripted.send("token", text="Far.")
     scripted.done("Far.")
-    expect(field(scripted.page)).to_be_enabled()
+    expect(scripted.page.get_by_role("button", name="Stop")).to_be_hidden()
 
 
 def refuse(scripted: ScriptedSocket, message: dict[str, Any], code: str, words: str) -> None:
@@ -119,6 +119,26 @@ def test_a_question_in_a_session_that_has_ended_is_there_after_signing_in(
     page.keyboard.press("Enter")
     page.wait_for_url(lambda url: "login" not in url)
     expect(field(page)).to_have_value("Is it safe?")
+
+
+def test_the_next_question_is_drafted_while_an_answer_comes(scripted: ScriptedSocket) -> None:
+    page = scripted.page
+    field(page).fill("How far?")
+    page.get_by_role("button", name="Send").click()
+    scripted.begin(scripted.wait_for("ask"))
+    scripted.send("token", text="Far")
+    expect(page.locator(".prose")).to_have_text("Far")
+    expect(field(page)).to_be_focused()
+    page.keyboard.type("How high?")
+    page.keyboard.press("Enter")
+    expect(field(page)).to_have_value("How high?")
+    assert page.evaluate("Object.values(localStorage)").count("How high?") == 1
+    scripted.done("Far.")
+    expect(page.get_by_role("button", name="Stop")).to_be_hidden()
+    assert [each for each in scripted.messages if each["type"] == "ask"] == []
+    expect(field(page)).to_be_focused()
+    page.keyboard.press("Enter")
+    assert scripted.wait_for("ask")["text"] == "How high?"
 
 
 @pytest.fixture
