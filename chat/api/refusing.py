@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
     from ninja import NinjaAPI
 
+    from chat.frames import Error
+
     Shape = Callable[[HttpRequest, "Refusal"], HttpResponse]
 
 logger = logging.getLogger(__name__)
@@ -46,6 +48,25 @@ RUNS = {
     "unavailable": 503,
     "assistant_unavailable": 403,
     "model_not_allowed": 403,
+}
+# Answers that broke off: by what was asked (4xx), by whoever writes them, or because we end.
+ANSWERS = {
+    "bad_request": 400,
+    "bad_settings": 400,
+    "content_filter": 400,
+    "context_too_long": 400,
+    "signed_out": 401,
+    "access_lost": 403,
+    "dropped": 502,
+    "empty": 502,
+    "malformed": 502,
+    "provider_error": 502,
+    "unauthorized": 502,
+    "unreachable": 502,
+    "interrupted": 503,
+    "rate_limited": 503,
+    "unavailable": 503,
+    "timeout": 504,
 }
 UPLOADS = {"too-large": 413, "type-not-allowed": 415, "quota-exceeded": 429, "not-stored": 500}
 CODES = {413: "too_large", 415: "unsupported_media_type"}
@@ -70,6 +91,14 @@ class ConflictError(Exception):
         self.message = message
         self.code = code
         self.status = status
+
+
+class AnswerError(Exception):
+    """An answer broke off before anything of it was sent."""
+
+    def __init__(self, frame: Error) -> None:
+        super().__init__(frame.message)
+        self.frame = frame
 
 
 @dataclass(frozen=True)
@@ -113,6 +142,18 @@ def of_run(refused: RunRefused) -> Refusal:
     return Refusal(code, refused.code, refused.message, headers, errors)
 
 
+def answer_status(code: str) -> int:
+    """Return the HTTP status of an answer that broke off; 500 for a fault of ours."""
+    return ANSWERS.get(code, 500)
+
+
+def of_answer(frame: Error) -> Refusal:
+    """Return a refusal of what could not be answered."""
+    seconds = math.ceil(frame.retry_in_ms / 1000)
+    headers = {"Retry-After": str(seconds)} if seconds else {}
+    return Refusal(answer_status(frame.code), frame.code, frame.message, headers)
+
+
 def of_upload(error: UploadError) -> Refusal:
     """Return a refusal of a file."""
     code = UPLOADS.get(error.code, 422)
@@ -140,6 +181,8 @@ def refusal(error: Exception) -> Refusal:  # noqa: PLR0911 - one for each kind
             return Refusal(403, error.code, error.message)
         case RunRefused():
             return of_run(error)
+        case AnswerError():
+            return of_answer(error.frame)
         case UploadError():
             return of_upload(error)
         case FieldError():

@@ -11,6 +11,7 @@ from chat.accounts.models import Scope
 from chat.api import asking, searching, uploading
 from chat.api.credentials import Caller
 from chat.api.openai import answering, embeddings, errors, models, requests
+from chat.api.refusing import answer_status
 from chat.api.streaming import beating, event, respond, to_json
 from chat.runstate import RunRefused
 from retrieval.backends.base import BackendError
@@ -104,5 +105,5 @@ def run_refused(request: HttpRequest, refused: RunRefused) -> HttpResponse:
 @api.exception_handler(BackendError)
 def no_embedder(request: HttpRequest, error: BackendError) -> HttpResponse:
     """Say that the embedding model cannot be had; its message is for people."""
-    status = errors.STATUSES.get(error.code, 500) if error.retryable else 500
+    status = answer_status(error.code)
     return wrong(request, errors.ApiError(status, error.message, error.code))

@@ -6,41 +6,30 @@ from typing import TYPE_CHECKING, Any
 
 from django.utils.translation import gettext
 
+from chat.api.refusing import answer_status
+
 if TYPE_CHECKING:
     from pydantic import ValidationError
 
     from chat.frames import Error
     from chat.runstate import RunRefused
 
-# What a run or its refusal is about, as statuses; whatever is not here is a fault of ours.
+# Refusals of questions, as OpenAI has them; whatever is not here is wrong with the question.
 STATUSES = {
-    "bad_json": 400,
-    "bad_request": 400,
     "bad_settings": 400,
     "busy": 409,
-    "content_filter": 400,
-    "context_too_long": 400,
     "draining": 503,
-    "dropped": 502,
-    "empty": 502,
     "empty_question": 400,
-    "interrupted": 503,
-    "malformed": 502,
-    "access_lost": 403,
     "assistant_unavailable": 403,
     "model_not_allowed": 403,
     "not_found": 404,
-    "provider_error": 502,
     "question_too_long": 400,
     "quota_exceeded": 429,
     "rate_limited": 429,
-    "signed_out": 401,
-    "timeout": 504,
     "too_many_runs": 429,
     "unavailable": 503,
     "unknown_assistant": 404,
     "unknown_collection": 400,
-    "unreachable": 502,
 }
 # The names that OpenAI gives the same.
 CODES = {
@@ -126,7 +115,7 @@ def _field(refusal: RunRefused) -> str | None:
 def failed(error: Error) -> ApiError:
     """Return what an answer that broke off is answered with; asking again costs once more."""
     return ApiError(
-        STATUSES.get(error.code, 500),
+        answer_status(error.code),
         error.message,
         CODES.get(error.code, error.code),
         retry_after=error.retry_in_ms / 1000,

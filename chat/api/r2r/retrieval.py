@@ -22,6 +22,7 @@ from chat.api.r2r import generation, search_settings, wire
 from chat.api.r2r.events import DONE, Event, Telling, failed
 from chat.api.r2r.passages import described
 from chat.api.r2r.results import by_number, citations, used
+from chat.api.refusing import AnswerError
 from chat.frames import Ask, QuestionText
 from chat.models import Assistant
 from chat.runstate import RunRefused, unavailable_message
@@ -136,11 +137,11 @@ def _user(request: HttpRequest) -> User:
 
 
 async def _whole(request: HttpRequest, run: Run, said: Said) -> HttpResponse:
-    """Return an answer as a whole. Raises HttpError where it failed."""
+    """Return an answer as a whole. Raises AnswerError where it failed."""
     answered = await asking.whole(request, run.pk)
-    if answered.done is None:
-        failure = answered.error
-        raise HttpError(502, failure.message if failure else unavailable_message())
+    if answered.error:
+        raise AnswerError(answered.error)
+    assert answered.done is not None  # noqa: S101 - a run ends with the one or the other
     sources = used(answered.search_results)
     describe = partial(described, _user(request), said.search)
     found = await describe(sources)

@@ -189,6 +189,15 @@ def test_a_failing_answer_is_not_asked_for_again_by_the_sdk(
     assert caught.value.response.request.headers["x-stainless-retry-count"] == "0"
 
 
+def test_a_key_that_the_provider_refuses_is_no_fault_of_ours(
+    sdk: openai.OpenAI, guide: str, live: Live
+) -> None:
+    live.say(BackendError("The provider refused the key.", False, code="unauthorized"))
+    with pytest.raises(openai.InternalServerError) as caught:
+        sdk.chat.completions.create(model=guide, messages=HIGH)
+    assert (caught.value.status_code, caught.value.code) == (502, "unauthorized")
+
+
 def test_a_failure_in_mid_stream_is_an_exception_after_what_was_said(
     sdk: openai.OpenAI, guide: str, live: Live
 ) -> None:

@@ -156,6 +156,17 @@ def test_failure_of_a_whole_answer_is_an_exception(live: Live, client: Any) -> N
     assert (failed.value.status_code, failed.value.message) == (502, "It may not be asked.")
 
 
+def test_failure_of_a_whole_answer_says_what_failed(live: Live) -> None:
+    """Statuses and names are the same as in the other dialects."""
+    from retrieval.backends.base import BackendError  # noqa: PLC0415
+
+    live.say(BackendError("It took too long.", retryable=False, code="timeout"))
+    with live.client() as client:
+        answer = client.post("/r2r/v3/retrieval/rag", json={"query": QUESTION})
+    assert answer.status_code == 504
+    assert answer.json() == {"detail": {"message": "It took too long.", "error_type": "timeout"}}
+
+
 def test_leaving_stops_the_answer(live: Live, client: Any) -> None:
     """The provider's stream ends, as nobody can come back to it."""
     from chat.models import Run  # noqa: PLC0415
