@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 def sidebar(request: VisitorRequest) -> HttpResponse:
     """List conversations, the newest first, a page at a time."""
     current = request.GET.get("current", "")
-    context = listing(request.user, request.GET.get("page", "1"), current)
+    rows = request.GET.get("rows", "")
+    context = listing(request.user, request.GET.get("page", "1"), current, rows)
     # A conversation that has just begun gets its title this way.
     shown = [*context["pinned"], *context["page"]]
     context["opened"] = next((one for one in shown if str(one.pk) == current), None)
@@ -108,7 +109,7 @@ def _item(
 
 
 def _list(request: VisitorRequest, **extra: Any) -> HttpResponse:
-    context = listing(request.user, "1", "")
+    context = listing(request.user, "1", "", request.POST.get("rows", ""))
     shown = [*context["pinned"], *context["page"]]
     opened = next((one for one in shown if _is_open(request, one)), None)
     context |= {"current": str(opened.pk) if opened else "", **extra}

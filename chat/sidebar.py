@@ -35,15 +35,29 @@ def listed(user: User) -> QuerySet[Conversation]:
     return conversations_of(user).filter(listed=True).exclude(title="")
 
 
-def listing(user: User, page: str, current: str) -> dict[str, Any]:
+def listing(user: User, page: str, current: str, rows: str = "") -> dict[str, Any]:
     """Return what the list shows: a page of conversations, on the first page the pinned ones too.
 
-    `current` is the id of the one that is open, "" for none.
+    `current` is the id of the one that is open, "" for none. `rows` is how many unpinned ones a
+    list showed that is shown anew: all pages from the first on that hold as many are shown as one.
     """
     own = listed(user)
-    found = Paginator(own.filter(pinned_at=None), CONVERSATIONS_A_PAGE).get_page(page)
-    pinned = own.exclude(pinned_at=None).order_by("-pinned_at") if found.number == 1 else ()
+    pages = Paginator(own.filter(pinned_at=None), CONVERSATIONS_A_PAGE)
+    shown = pages_of(rows)
+    found = pages.get_page(shown or page)
+    pinned = (
+        own.exclude(pinned_at=None).order_by("-pinned_at") if shown or found.number == 1 else ()
+    )
+    if shown:
+        found.object_list = pages.object_list[: found.end_index()]
     return {"page": found, "pinned": pinned, "current": current}
+
+
+def pages_of(rows: str) -> int:
+    """Return how many pages hold so many rows; 0 for none, and for what is no number."""
+    # No list is longer than seven digits.
+    known = rows.isascii() and rows.isdigit() and len(rows) < 8
+    return -(-int(rows) // CONVERSATIONS_A_PAGE) if known else 0
 
 
 def restorable(user: User, conversation: UUID | str | None) -> Conversation | None:

@@ -28,6 +28,22 @@ export function sidebar(root) {
     const field = /** @type {HTMLInputElement | null} */ (list.querySelector(".rename input"));
     field?.select();
   });
+  list.addEventListener("submit", (event) => {
+    // The focus of the field is what comes back, not that of its button.
+    const form = /** @type {HTMLFormElement} */ (event.target);
+    form.querySelector("input")?.focus();
+  });
+  // However the whole list is shown anew, it is as long as it was, and where it was.
+  root.addEventListener("htmx:configRequest", (event) => {
+    const { target, parameters } = /** @type {CustomEvent} */ (event).detail;
+    if (target === list) parameters.rows = list.querySelectorAll("[data-id]").length - pinned();
+  });
+  list.addEventListener("htmx:beforeSwap", (event) => {
+    const { shouldSwap } = /** @type {CustomEvent} */ (event).detail;
+    if (event.target !== list || !shouldSwap) return;
+    const { scrollTop } = list;
+    list.addEventListener("htmx:afterSwap", () => (list.scrollTop = scrollTop), { once: true });
+  });
 
   function toggle() {
     if (!wide.matches) {
@@ -36,6 +52,10 @@ export function sidebar(root) {
     }
     const closed = root.toggleAttribute("data-sidebar-closed");
     remember("sidebar", closed ? "closed" : "open");
+  }
+
+  function pinned() {
+    return list.querySelectorAll("[data-id] [aria-pressed='true']").length;
   }
 
   function refresh() {

@@ -9,8 +9,10 @@ from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
 from chat.models import Conversation, Feedback, Run
+from retrieval.models import Document, Stage
 from tests import conversations
 from tests.browser.conftest import PHONE, NewPage, screenshot, until
+from tests.browser.scripted import ScriptedSocket
 
 
 @pytest.fixture
@@ -35,6 +37,7 @@ def test_a_conversation_is_renamed_in_place(page: Page, run: Run) -> None:
     field.fill("The lamp")
     field.press("Enter")
     expect(page.get_by_role("link", name="The lamp")).to_be_visible()
+    expect(item.get_by_role("button", name="Rename")).to_be_focused()
     expect(page.get_by_role("heading", level=1)).to_have_text("The lamp")
     assert Conversation.objects.get().title == "The lamp"
 
@@ -46,6 +49,15 @@ def test_escape_leaves_the_name_as_it_was(page: Page, run: Run) -> None:
     page.get_by_label("New name").fill("Something else")
     page.keyboard.press("Escape")
     expect(page.get_by_role("link", name=run.conversation.title)).to_be_visible()
+    expect(item.get_by_role("button", name="Rename")).to_be_focused()
+
+
+def test_the_button_that_saves_a_name_hands_the_focus_back(page: Page) -> None:
+    item = page.locator(".item").first
+    item.hover()
+    item.get_by_role("button", name="Rename").click()
+    page.get_by_role("button", name="Save the name").click()
+    expect(item.get_by_role("button", name="Rename")).to_be_focused()
 
 
 def test_deleting_the_open_conversation_is_undone_from_the_new_one(page: Page, run: Run) -> None:
@@ -74,6 +86,7 @@ def test_deleting_another_conversation_is_undone_in_the_list(page: Page, ada: Us
     expect(item).to_have_count(0)
     page.keyboard.press("Enter")
     expect(item).to_be_visible()
+    expect(item.get_by_role("link")).to_be_focused()
     expect(page.get_by_text("Brought back")).to_be_visible()
     page.locator("#toast").get_by_role("button", name="Close").click()
     expect(page.locator("#toast")).to_be_empty()
@@ -94,6 +107,50 @@ def test_what_is_pinned_stands_on_top(page: Page, ada: User, run: Run) -> None:
     screenshot(page, "pinned")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="Pinned")).to_be_hidden()
+
+
+def test_pinning_deep_in_the_list_leaves_it_as_long_and_where_it_is(page: Page, ada: User) -> None:
+    Conversation.objects.bulk_create(
+        Conversation(user=ada, title=f"Number {number}") for number in range(130)
+    )
+    page.reload()
+    items, older = page.locator(".item"), page.locator(".older")
+    expect(items).to_have_count(60)
+    older.scroll_into_view_if_needed()
+    expect(items).to_have_count(120)
+    item = items.nth(80)
+    title = item.get_by_role("link").inner_text()
+    item.scroll_into_view_if_needed()
+    item.hover()
+    was_at = page.evaluate("document.querySelector('#conversations').scrollTop")
+    item.get_by_role("button", name="Pin").click()
+    pinned = page.locator(".item").first
+    expect(pinned).to_contain_text(title)
+    expect(pinned.get_by_role("button", name="Pin")).to_be_focused()
+    expect(items).to_have_count(121)
+    assert page.evaluate("document.querySelector('#conversations').scrollTop") == was_at > 1000
+    older.scroll_into_view_if_needed()
+    expect(items).to_have_count(131)
+    names = page.locator(".item-link").all_inner_texts()
+    assert len(set(names)) == 131
+
+
+def test_nothing_is_polled_while_the_connection_is_lost(scripted: ScriptedSocket) -> None:
+    page = scripted.page
+    conversations.document().document.versions.update(stage=Stage.QUEUED)
+    Document.objects.update(current_version=None)
+    page.reload()
+    status = "**/documents/status/*"
+    page.evaluate("Math.random = () => 1000")  # it does not come back by itself
+    assert scripted.route
+    scripted.route.close(code=1012)
+    expect(page.locator("#chat")).to_have_attribute("data-away", "")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.evaluate("htmx.ajax('GET', '/documents/status/?', {source: '.document-status'})")
+    assert not asked
+    with page.expect_request(status):
+        page.evaluate("window.dispatchEvent(new Event('online'))")
 
 
 def test_a_link_opens_one_message_of_many(new_page: NewPage, ada: User, run: Run) -> None:

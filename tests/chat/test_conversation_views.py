@@ -44,6 +44,21 @@ def test_older_conversations_come_a_page_at_a_time(page: Client, ada: User) -> N
     assert "?page=" not in html
 
 
+@pytest.mark.parametrize(
+    ("rows", "shown"),
+    [("", 60), ("0", 60), ("60", 60), ("61", 120), ("120", 120), ("9999999", 130), ("-1", 60)],
+)
+def test_a_list_that_is_shown_anew_is_as_long_as_it_was(
+    page: Client, ada: User, rows: str, shown: int
+) -> None:
+    Conversation.objects.bulk_create(
+        Conversation(user=ada, title=f"Number {number}") for number in range(130)
+    )
+    html = text_of(page, reverse("chat:sidebar") + f"?rows={rows}")
+    assert html.count("<li") == shown
+    assert (f"?page={shown // 60 + 1}" in html) == (shown < 130)
+
+
 def test_a_rename_changes_the_title_and_not_the_order(page: Client, run: Run) -> None:
     before = Conversation.objects.get()
     url = reverse("chat:rename", args=[before.pk])
