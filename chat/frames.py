@@ -11,7 +11,6 @@ from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
 from pydantic import (
-    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -265,11 +264,14 @@ def storable(text: str) -> str:
     return UNSTORABLE.sub("", text)
 
 
-Name = Annotated[str, AfterValidator(storable), StringConstraints(max_length=200)]
+# Before its length is checked, which is that of the text then: behind a function it is of "items".
+Storable = BeforeValidator(lambda text: storable(text) if isinstance(text, str) else text)
+Stripped = BeforeValidator(lambda text: text.strip() if isinstance(text, str) else text)
+
+Name = Annotated[str, StringConstraints(max_length=200), Storable]
+AskId = Annotated[str, StringConstraints(max_length=64), Storable]
 QuestionText = Annotated[
-    str,
-    BeforeValidator(lambda text: storable(text).strip() if isinstance(text, str) else text),
-    StringConstraints(min_length=1, max_length=QUESTION_MAX_CHARS),
+    str, StringConstraints(min_length=1, max_length=QUESTION_MAX_CHARS), Stripped, Storable
 ]
 
 
@@ -287,7 +289,7 @@ class Ask(Asking):
     """Ask a question; the same `id` sent twice asks once."""
 
     type: Literal["ask"]
-    id: Annotated[Name, StringConstraints(max_length=64)] | None = None
+    id: AskId | None = None
     model: Name | None = None
     generation: dict[str, Any] | None = None
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from typing import Any
 
 from django.utils.translation import gettext
 from pydantic import ValidationError
@@ -39,6 +41,23 @@ def describe(kind: str, field: str) -> tuple[str, str]:
                 "The question is too long: at most {limit} characters."
             ).format(limit=f"{QUESTION_MAX_CHARS:,}")
     return "bad_request", gettext("The field “{field}” is missing or wrong.").format(field=field)
+
+
+def fault(error: Mapping[str, Any]) -> str:
+    """Return what is wrong with a field, of pydantic's error, to stand behind the field's name."""
+    limits = error.get("ctx", {})
+    match error.get("type"):
+        case "string_too_short" | "too_short" if limits["min_length"] == 1:
+            return gettext("is empty")
+        case "string_too_short":
+            text, limit = gettext("must have at least {limit} characters"), limits["min_length"]
+        case "string_too_long":
+            text, limit = gettext("may have at most {limit} characters"), limits["max_length"]
+        case "too_long":
+            text, limit = gettext("may have at most {limit} entries"), limits["max_length"]
+        case _:
+            return str(error["msg"]).removeprefix("Value error, ")
+    return text.format(limit=f"{limit:,}")
 
 
 def ask_id(raw: str | bytes) -> str | None:

@@ -21,6 +21,7 @@ from django.utils.translation import gettext
 from ninja.errors import HttpError, ValidationError
 
 from chat.api.credentials import NotAllowedError, NotSignedInError
+from chat.refusals import fault
 from chat.runstate import RunRefused, unavailable_message
 from retrieval.backends.generation import GenerationSettingsError
 from retrieval.ingestion.metadata import MetadataError, checked
@@ -163,13 +164,17 @@ def of_upload(error: UploadError) -> Refusal:
 
 def of_fields(errors: Sequence[Mapping[str, Any]]) -> Refusal:
     """Return a refusal of fields that are wrong, from pydantic's errors."""
-    told = [
-        {"loc": [*each["loc"]], "message": str(each["msg"]).removeprefix("Value error, ")}
-        for each in errors
-    ]
+    told = [{"loc": [*each["loc"]], "message": _fault(each)} for each in errors]
     first = told[0] if told else {"loc": [], "message": ""}
     where = ".".join(str(part) for part in first["loc"][1:])
-    return Refusal(422, "invalid", f"{where}: {first['message']}", errors=told)
+    message = f"{where}: {first['message']}" if where else first["message"]
+    return Refusal(422, "invalid", message, errors=told)
+
+
+def _fault(error: Mapping[str, Any]) -> str:
+    if error.get("type") == "missing" and [*error["loc"]] == ["body"]:
+        return gettext("The body is empty: send a JSON object.")
+    return fault(error)
 
 
 def refusal(error: Exception) -> Refusal:  # noqa: PLR0911 - one for each kind

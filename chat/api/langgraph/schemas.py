@@ -18,6 +18,7 @@ from pydantic import (
 from chat.api.langgraph.events import Mode
 from chat.api.langgraph.messages import question
 from chat.frames import UNSTORABLE, Ask
+from chat.refusals import fault
 from retrieval.backends.base import ChatMessage
 
 MOST_LISTED = 1000
@@ -230,7 +231,7 @@ class RunCreate(BaseModel):
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             where = ".".join(str(part) for part in first["loc"])
-            raise ValueError(f"{where}: {first['msg']}") from error
+            raise ValueError(f"{where}: {fault(first)}") from error
 
     @property
     def goes_on_from(self) -> str | None:

@@ -27,8 +27,7 @@ def json(value: object, status: int = 200) -> HttpResponse:
 
 def detail(_: HttpRequest, refusal: Refusal) -> HttpResponse:
     """Return a refusal."""
-    # Of a body as a whole no field is named.
-    return json({"detail": refusal.message.removeprefix(": ")}, refusal.status)
+    return json({"detail": refusal.message}, refusal.status)
 
 
 def selected(found: dict[str, Any], fields: Sequence[str] | None) -> dict[str, Any]:

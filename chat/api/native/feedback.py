@@ -8,19 +8,19 @@ from uuid import UUID
 from django.http import Http404
 from ninja import Field, Router, Schema
 from ninja.responses import Status
-from pydantic import AfterValidator, StringConstraints
+from pydantic import StringConstraints
 
 from chat.accounts.models import Scope
 from chat.api.native.answers import FeedbackOut, MessageOut, feedback_out, messages
 from chat.api.native.callers import Caller, Request
 from chat.feedback import give, own_answers
-from chat.frames import storable
+from chat.frames import Storable
 from chat.models import Feedback, Message, Reason
 from chat.models.feedback import COMMENT_MAX_CHARS
 
 router = Router(tags=["messages"], auth=Caller(Scope.ASK))
 
-Comment = Annotated[str, AfterValidator(storable), StringConstraints(max_length=COMMENT_MAX_CHARS)]
+Comment = Annotated[str, StringConstraints(max_length=COMMENT_MAX_CHARS), Storable]
 
 
 class FeedbackIn(Schema):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from django.utils.translation import gettext
 
 from chat.api.refusing import answer_status
+from chat.refusals import fault
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
@@ -135,7 +136,7 @@ def invalid(error: ValidationError) -> ApiError:
     if first["type"] == "json_invalid":
         return ApiError(400, gettext("The body is not valid JSON."), "invalid_json")
     param = ".".join(str(part) for part in first["loc"]) or None
-    return bad(param, first["msg"].removeprefix("Value error, "))
+    return bad(param, fault(first))
 
 
 def bad(param: str | None, message: str, code: str = "invalid_value") -> ApiError:

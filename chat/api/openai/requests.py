@@ -10,7 +10,6 @@ from uuid import UUID
 
 from django.utils.translation import gettext
 from pydantic import (
-    AfterValidator,
     BaseModel,
     BeforeValidator,
     Field,
@@ -20,12 +19,12 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from chat.api.openai import errors
-from chat.frames import Ask, storable
-from chat.refusals import describe
+from chat.frames import Ask, Storable
+from chat.refusals import describe, fault
 from retrieval.backends.base import ChatMessage
 
-ModelName = Annotated[str, AfterValidator(storable), StringConstraints(min_length=1)]
-PartText = Annotated[str, AfterValidator(storable)]
+ModelName = Annotated[str, StringConstraints(min_length=1), Storable]
+PartText = Annotated[str, Storable]
 GENERATION = ("temperature", "top_p", "frequency_penalty", "presence_penalty", "seed")
 MOST_MESSAGES = 2000
 TEXTS = {"text": "text", "input_text": "text", "refusal": "refusal"}
@@ -143,6 +142,6 @@ def _of_question(error: ValidationError, at: int) -> errors.ApiError:
     first = error.errors(include_url=False)[0]
     field = str(first["loc"][0])
     if field != "text":
-        return errors.bad(field, first["msg"])
+        return errors.bad(field, fault(first))
     code, message = describe(first["type"], field)
     return errors.bad(f"messages.{at}.content", message, errors.CODES.get(code, code))

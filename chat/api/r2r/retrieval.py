@@ -25,6 +25,7 @@ from chat.api.r2r.results import by_number, citations, used
 from chat.api.refusing import AnswerError
 from chat.frames import Ask, QuestionText
 from chat.models import Assistant
+from chat.refusals import fault
 from chat.runstate import RunRefused, unavailable_message
 from chat.terms import Terms
 from retrieval import backends
@@ -120,7 +121,7 @@ def _question(name: str, value: object) -> str:
     try:
         return QUESTION.validate_python(value)
     except ValidationError as error:
-        wire.refuse(name, error.errors(include_url=False)[0]["msg"].rstrip("."))
+        wire.refuse(name, fault(error.errors(include_url=False)[0]))
 
 
 async def _model(user: User, name: str | None) -> str | None:
