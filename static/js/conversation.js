@@ -9,6 +9,7 @@
 
 import { showConnection } from "./connection.js";
 import { FrameClient } from "./frames.js";
+import { awaitSupport } from "./late-support.js";
 import { questionOf } from "./questions.js";
 import { gettext } from "./translation.js";
 import { Turn } from "./turn.js";
@@ -244,7 +245,10 @@ export class Conversation {
     this.announce(turn.state === "failed" ? gettext("The answer failed") : gettext("Answer complete"));
     const { message } = turn.element.dataset;
     const foot = turn.element.querySelector(".answer-foot");
-    if (message && foot) this.load(foot, `messages/${message}/`, ".answer-foot", "outerHTML");
+    if (!message || !foot) return;
+    const path = `messages/${message}/`;
+    this.load(foot, path, ".answer-foot", "outerHTML");
+    awaitSupport(turn, this.url(path), () => this.client.open && !this.deleted);
   }
 
   /** @param {string} id */
