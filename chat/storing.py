@@ -114,6 +114,7 @@ async def create(user: User, ask: Ask, owner: str, terms: Terms = PAGE) -> NewRu
         except (RunRefused, IntegrityError) as error:
             # A repeat is no second question, and is not measured.
             if ask.id and (earlier := await in_thread(find_run, user, ask.id)):
+                earlier.is_repeat = True
                 return NewRun(earlier, first_frame(earlier), None)
             if isinstance(error, RunRefused):
                 raise

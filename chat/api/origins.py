@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from django.http.response import HttpResponseBase
 
 METHODS = "GET, POST, PUT, PATCH, DELETE"
-# What scripts may read beside the body: where a run is, when to come back, what the log calls it.
-EXPOSED = "Content-Location, Location, Retry-After, X-Pagination-Next, X-Request-Id"
+# What scripts may read beside the body: where a run is, when to come back, what the log calls it …
+EXPOSED = (
+    "Content-Location, Idempotent-Replayed, Location, Retry-After, X-Pagination-Next, X-Request-Id"
+)
 # How long a browser need not ask again, in seconds.
 REMEMBERED = "7200"
 

@@ -165,7 +165,7 @@ def of_upload(error: UploadError) -> Refusal:
 def of_fields(errors: Sequence[Mapping[str, Any]]) -> Refusal:
     """Return a refusal of fields that are wrong, from pydantic's errors."""
     told = [{"loc": [*each["loc"]], "message": _fault(each)} for each in errors]
-    first = told[0] if told else {"loc": [], "message": ""}
+    first: dict[str, Any] = told[0] if told else {"loc": [], "message": ""}
     where = ".".join(str(part) for part in first["loc"][1:])
     message = f"{where}: {first['message']}" if where else first["message"]
     return Refusal(422, "invalid", message, errors=told)

@@ -74,6 +74,9 @@ class Run(models.Model):
     usage = models.JSONField(default=dict, blank=True)
     timings = models.JSONField(default=dict, blank=True, help_text="Milliseconds.")
 
+    is_repeat = False
+    """Whether its question was asked again by the same id just now; not stored."""
+
     class Meta:
         ordering = ("-created_at",)
         constraints = (

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 Operation = TypeVar("Operation", bound="Callable[..., Any]")
 
 HEADER = "Idempotency-Key"
+REPLAYED = {"Idempotent-Replayed": "true"}
 LONGEST = 255
 # One that has not ended after so long never will: its process is gone.
 LOST = timedelta(minutes=10)
@@ -128,5 +129,5 @@ def _again(remembered: RememberedRequest) -> HttpResponse:
         remembered.body,
         status=remembered.status,
         content_type="application/json; charset=utf-8",
-        headers={"Idempotent-Replayed": "true"},
+        headers=REPLAYED,
     )

@@ -19,9 +19,10 @@ from chat.accounts.models import Scope
 from chat.api import asking, streaming
 from chat.api.native.answers import RunOut, run_out
 from chat.api.native.callers import Caller, Request
+from chat.api.native.idempotency import REPLAYED
 from chat.api.native.paging import Page, Page_, page
 from chat.api.native.run_schemas import AnswerOut, RunIn, answer_out
-from chat.api.refusing import ConflictError, checked_metadata
+from chat.api.refusing import ConflictError, FieldError, checked_metadata
 from chat.frames import BaseFrame, Error
 from chat.models import Message, Run, RunState
 from chat.runstate import RunRefused
@@ -60,15 +61,17 @@ async def ask(
     What is refused is refused before anything is sent. A frame's event is named by its type, and
     its id is its number, from which it can be gone on with.
     """
-    user, id_ = request.user, body.id or key
-    names = await asking.collection_names(user, body.collections or [])
+    id_ = body.id or key
+    if key is not None and id_ != key:
+        raise FieldError(("body", "id"), gettext("is not the same as the Idempotency-Key"))
+    names = await asking.collection_names(request.user, body.collections or [])
     run = await asking.begin(
         request, body.ask(id_, names), body.terms(checked_metadata(body.metadata))
     )
     if id_ is not None and body.text != await in_thread(_question, run):
         message = gettext("This id was sent with another question before.")
         raise ConflictError(message, "idempotency_key_reused", 422)
-    headers = {"Location": f"{request.path}/{run.pk}"}
+    headers = {"Location": f"{request.path}/{run.pk}", **(REPLAYED if run.is_repeat else {})}
     if body.stream:
         events = frames_as_events(request, run.pk, 0)
         return await streaming.respond(request, events, headers=headers)

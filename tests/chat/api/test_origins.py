@@ -34,7 +34,9 @@ def test_it_reads_what_is_answered_but_nothing_of_a_session(live: Live, path: st
     assert sent.headers["Access-Control-Allow-Origin"] == "*"
     assert "Access-Control-Allow-Credentials" not in sent.headers
     exposed = sent.headers["Access-Control-Expose-Headers"]
-    assert {"Content-Location", "Location", "X-Request-Id"} <= set(exposed.split(", "))
+    assert {"Content-Location", "Idempotent-Replayed", "Location", "X-Request-Id"} <= set(
+        exposed.split(", ")
+    )
 
 
 def test_pages_of_the_site_are_for_itself_only(live: Live) -> None:

@@ -155,8 +155,18 @@ def test_the_same_id_asks_once_and_with_another_question_not_at_all(ada: httpx.C
     first = asked(ada, id=key)
     again = ada.post("runs", json={"text": QUESTION}, headers={"Idempotency-Key": key})
     assert list(read(again.text.splitlines())) == first
+    assert again.headers["Idempotent-Replayed"] == "true"
     other = ada.post("runs", json={"text": "And who built it?", "id": key})
     assert (other.status_code, other.json()["code"]) == (422, "idempotency_key_reused")
+
+
+def test_a_key_and_an_id_that_differ_are_refused(ada: httpx.Client) -> None:
+    key = str(uuid4())
+    sent = {"json": {"text": QUESTION, "id": str(uuid4())}, "headers": {"Idempotency-Key": key}}
+    refused = ada.post("runs", **sent)
+    assert (refused.status_code, refused.json()["errors"][0]["pointer"]) == (422, "#/id")
+    new = ada.post("runs", json={"text": QUESTION, "id": key}, headers={"Idempotency-Key": key})
+    assert (new.status_code, new.headers.get("Idempotent-Replayed")) == (200, None)
 
 
 def test_a_busy_conversation_is_said_before_anything_is_sent(ada: httpx.Client, live: Live) -> None:
