@@ -61,6 +61,9 @@ marked.use({
       const shown = single ? tokens.map((one) => (isText(one) ? { ...one, type: "text" } : one)) : tokens;
       return `<li>${this.parser.parse(/** @type {Token[]} */ (shown))}</li>`;
     },
+    checkbox({ checked }) {
+      return `<span class="task">${checked ? "☑" : "☐"}</span> `;
+    },
     table(token) {
       const row = (/** @type {Tokens.TableCell[]} */ cells) =>
         this.tablerow({ text: cells.map((cell) => this.tablecell(cell)).join("") });

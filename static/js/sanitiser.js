@@ -4,6 +4,7 @@
 
 import DOMPurify from "../vendor/dompurify/dompurify.js";
 import { showTarget } from "./link-target.js";
+import { gettext } from "./translation.js";
 
 const purify = DOMPurify(window);
 
@@ -45,7 +46,7 @@ const ALLOWED = {
 const CLASSES = {
   code: /^language-[\w+#.-]+$/,
   div: /^(?:table-scroll|code)$/,
-  span: /^(?:math(?: display)?|hljs-[a-z_-]+(?: [a-z]+_+)*)$/,
+  span: /^(?:task|math(?: display)?|hljs-[a-z_-]+(?: [a-z]+_+)*)$/,
 };
 
 purify.addHook("uponSanitizeAttribute", (element, attribute) => {
@@ -68,5 +69,12 @@ export function sanitise(html, kind = "text") {
     if (seen !== text.data) text.data = seen;
   }
   content.querySelectorAll("a").forEach(showTarget);
+  content.querySelectorAll(".task").forEach(nameTask);
   return content;
+}
+
+/** @param {Element} box of a list of tasks: a sign, which is not read out */
+function nameTask(box) {
+  box.role = "img";
+  box.ariaLabel = box.textContent === "☑" ? gettext("Done") : gettext("Not done");
 }

@@ -12,8 +12,10 @@ const LONGEST_LINK = 500;
 const LONGEST_HEAD = 500;
 const CITED = "\uE000";
 
-// A dash below a paragraph would make a heading of it; a number may become an item's.
-const LINE = /(?:^|\n)[ \t]*(?:[-=]+|\d+[.)]?|[*+]|#{1,6}|>|[`~]{1,2})[ \t]*$/;
+// A dash below a paragraph would make a heading of it; a number may become an item's, and the
+// brackets behind it a task's.
+const LINE =
+  /(?:^|\n)[ \t]*(?:[-=]+|\d+[.)]?|[*+]|#{1,6}|>|[`~]{1,2}|(?:[-*+]|\d+[.)])[ \t]+\[[ xX]\])[ \t]*$/;
 const FENCE = /^[ \t]*(?:(?:[-*+]|\d{1,9}[.)]|>)[ \t]+)*(`{3,}|~{3,})([^\n]*)$/gm;
 const TABLE_HEAD = /(?:^|\n)[ \t]*\|[^\n]*(?:\n[|:\- \t]*)?$/;
 const BLOCK = /\n[ \t]*\n|(?:^|\n)(?=[ \t]*(?:[-*+]|\d+[.)]|#{1,6}|>|\|)[ \t])/g;

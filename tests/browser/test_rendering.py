@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -110,6 +111,19 @@ def test_what_is_no_tex_stays_as_it_was_written(page: Page) -> None:
     draw(page, "Look: $\\frac{a$ and $x$")
     expect(page.locator(".prose math")).to_have_count(1)
     expect(page.locator(".math.source")).to_have_text("\\frac{a")
+
+
+def test_tasks_show_whether_they_are_done(page: Page) -> None:
+    text = "- [ ] Trim the wick\n- [x] Wind the clock\n\n1. [X] Light\n\n   it\n"
+    whole = draw(page, text)
+    assert draw(page, text, 1) == whole
+    items = page.locator(".prose li")
+    expect(items).to_have_text(["☐ Trim the wick", "☑ Wind the clock", re.compile("☑ Light\\s*it")])
+    expect(items.nth(0).get_by_role("img", name="Not done", exact=True)).to_be_visible()
+    expect(items.nth(1).get_by_role("img", name="Done", exact=True)).to_be_visible()
+    expect(page.locator(".prose input")).to_have_count(0)
+    page.evaluate(ADOPT, text)
+    expect(items.nth(1)).to_have_text("☑ Wind the clock")
 
 
 def test_code_is_coloured_and_can_be_copied(page: Page) -> None:

@@ -41,7 +41,9 @@ ATTRIBUTES = {
     # The only button copies its own block.
     "button": {"class": "^code-copy$", "type": "^button$"},
     "span": {
-        "class": r"^(link-target|cited|part|math( display)?( source)?|hljs-[a-z_-]+( [a-z]+_+)*)$",
+        "class": r"^(link-target|cited|part|task|math( display)?( source)?"
+        r"|hljs-[a-z_-]+( [a-z]+_+)*)$",
+        "role": "^img$", "aria-label": "^(Done|Not done)$",
     },
     "ol": {"start": r"^\d+$"},
     "td": {"align": "^(left|right|center)$"},
