@@ -47,6 +47,11 @@ export function followAnswers(root) {
   for (const element of [pane, ...pane.children]) resized.observe(element);
   root.addEventListener("thread:asked", toBottom);
   jump.addEventListener("click", toBottom);
+  if (root.hasAttribute("data-new")) {
+    // What a new conversation begins with is read from its top.
+    following = false;
+    return;
+  }
   const linked = linkedMessage();
   if (!linked) {
     toBottom();

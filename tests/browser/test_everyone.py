@@ -6,7 +6,8 @@ import pytest
 from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
-from chat.models import Run
+from chat.models import Assistant, Run
+from retrieval.models import Collection
 from tests import conversations
 from tests.browser.conftest import NewPage, until
 from tests.browser.scripted import ScriptedSocket
@@ -172,17 +173,50 @@ def test_no_width_needs_scrolling_sideways(new_page: NewPage, ada: User) -> None
             assert no_wider(page), (width, panel)
 
 
-def test_zoomed_to_four_times_one_reads_and_asks(new_page: NewPage, ada: User, run: Run) -> None:
+def test_a_new_conversation_begins_at_its_top(new_page: NewPage, ada: User, run: Run) -> None:
+    questions = [f"How is the lamp of tower {number} lit, and who keeps it?" for number in range(6)]
+    Assistant.objects.create(name="Keeper", is_default=True, suggested_questions=questions)
+    page = new_page(ada, viewport={"width": 320, "height": 640})
+    page.goto("/")
+    expect(page.get_by_role("button", name=questions[-1])).to_be_attached()
+    expect(page.get_by_label("Your question")).to_be_focused()
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
+    expect(page.locator(".welcome h2")).to_be_in_viewport(ratio=1)
+    assert page.evaluate("document.querySelector('#messages').scrollTop") == 0
+
+
+def test_zoomed_to_four_times_one_reads_and_asks(new_page: NewPage, ada: User) -> None:
+    Collection.objects.create(name="Letters")
+    run = conversations.answered(ada, answer="The lamp can be seen from far away [1]. " * 20)
     page = new_page(ada, viewport={"width": 320, "height": 256}, device_scale_factor=4)
     page.goto(f"/c/{run.conversation_id}/")
     assert no_wider(page)
     expect(page.get_by_label("Your question")).to_be_in_viewport(ratio=1)
-    page.locator(".prose").scroll_into_view_if_needed()
-    expect(page.locator(".prose")).to_be_in_viewport()
-    # What stays in its place leaves room for what is read.
-    bottom = page.locator(".bottom").bounding_box()
-    assert bottom
-    assert bottom["height"] < 256 / 2
+    expect(page.locator("#choice summary")).to_be_in_viewport(ratio=1)
+    page.locator("#choice summary").click()
+    page.get_by_label("Letters").check()
+    expect(page.locator(".choice-scope")).to_have_text("Letters")
+    page.locator("#choice summary").click()
+    # The question field leaves all of the room below the title to what is read.
+    page.evaluate("document.querySelector('.prose').scrollIntoView()")
+    expect(page.locator(".bottom")).not_to_be_in_viewport()
+    assert page.evaluate("document.elementFromPoint(160, 250).closest('.prose') !== null")
+    assert page.evaluate("document.elementFromPoint(160, 60).closest('.prose') !== null")
+
+
+def test_zoomed_to_four_times_a_source_has_the_sheet_for_itself(
+    new_page: NewPage, ada: User, run: Run
+) -> None:
+    run.answer.citations.update(support="unsupported")
+    page = new_page(ada, viewport={"width": 320, "height": 256}, device_scale_factor=4)
+    page.goto(f"/c/{run.conversation_id}/")
+    page.locator(".cite").first.click()
+    expect(page.locator("#panel mark")).to_be_in_viewport(ratio=1)
+    expect(page.locator("#panel [data-support]")).to_be_attached()
+    page.evaluate("document.querySelector('#panel mark').scrollIntoView()")
+    expect(page.locator("#panel [data-support]")).not_to_be_in_viewport()
+    page.locator("#panel h2").scroll_into_view_if_needed()
+    expect(page.locator("#panel h2")).to_be_in_viewport(ratio=1)
 
 
 def test_an_answer_from_right_to_left_is_set_so(new_page: NewPage, ada: User) -> None:
