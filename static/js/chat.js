@@ -62,7 +62,7 @@ document.addEventListener("click", (event) => {
   if (!(event.target instanceof Element)) return;
   const element = /** @type {HTMLElement | null} */ (
     event.target.closest(
-      ".cite, [data-ask], [data-ask-again], [data-continue], [data-edit], [data-way='new'], [data-copy], [data-copy-link]",
+      ".cite, [data-ask], [data-ask-again], [data-search-everything], [data-continue], [data-edit], [data-way='new'], [data-copy], [data-copy-link]",
     )
   );
   if (!element) return;
@@ -71,7 +71,10 @@ document.addEventListener("click", (event) => {
     event.preventDefault(); // without scripts it sends the form
     conversation.ask(element.dataset.ask ?? "");
   } else if (element.matches("[data-ask-again]")) conversation.askAgain(element);
-  else if (element.matches("[data-continue]")) {
+  else if (element.matches("[data-search-everything]")) {
+    choice.everything();
+    conversation.askAgain(element);
+  } else if (element.matches("[data-continue]")) {
     conversation.continueAfter(element, element.dataset.continue ?? "");
   } else if (element.matches("[data-edit]")) conversation.edit(element);
   else if (element.matches("[data-way]")) conversation.takeAlong(element);

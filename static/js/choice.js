@@ -59,6 +59,12 @@ export class Choice {
     this.show();
   }
 
+  /** Choose no collections: all are searched. It is remembered like any other choice. */
+  everything() {
+    for (const each of this.collections) each.checked = false;
+    this.menu?.dispatchEvent(new Event("change"));
+  }
+
   /**
    * Remember, for a conversation, who is asked and where it is searched.
    * @param {Kept} kept

@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from playwright.sync_api import Locator, Page, expect
 
 from chat.models import Assistant
-from retrieval.models import Collection
+from retrieval.models import Collection, DocumentVersion
 from tests import conversations
 from tests.browser.conftest import PHONE, NewPage, screenshot, until
 from tests.browser.scripted import ScriptedSocket
@@ -198,6 +198,32 @@ def test_a_choice_is_remembered_by_conversation(several: None, scripted: Scripte
     answer(scripted, "Who wrote?")
     page.goto("/")
     expect(page.locator("#choice summary")).to_contain_text("Default")
+
+
+def test_what_some_collections_do_not_answer_is_asked_of_all(
+    several: None, scripted: ScriptedSocket, ada: User
+) -> None:
+    page = scripted.page
+    run = conversations.answered(
+        ada, "Who wrote?", "Not there.", DocumentVersion.objects.get(), finish_reason="no_answer"
+    )
+    page.unroute("**/messages/*/")  # the server knows this answer
+    choose(page, "Archivist", "Letters")
+    ids = {"conversation": str(run.conversation_id), "answer": str(run.answer_id)}
+    scripted.begin(ask(scripted, "Who wrote?"), **ids)
+    scripted.done("Not there.", reason="no_answer")
+    everything = page.get_by_role("button", name="Search everything")
+    expect(everything).to_be_visible()
+    page.reload()
+    expect(everything).to_be_visible()
+    choose(page, "Letters")
+    expect(everything).to_be_hidden()
+    choose(page, "Letters")
+    everything.click()
+    message = scripted.wait_for("ask")
+    assert message["text"] == "Who wrote?"
+    assert "collections" not in message
+    expect(page.locator(".choice-scope")).to_have_text("All documents")
 
 
 def test_on_a_phone_the_choice_fits(several: None, new_page: NewPage, ada: User) -> None:
