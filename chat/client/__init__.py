@@ -27,20 +27,20 @@ from chat.client.records import Answer, Conversation, Document, Message, Passage
 from chat.client.sync import RagClient, SyncClient
 
 if TYPE_CHECKING:
-    from chat.client.embedded import AsyncEmbeddedRagClient, EmbeddedRagClient
+    from chat.client.embedded import AsyncEmbeddedRagClient as AsyncEmbeddedRagClient
+    from chat.client.embedded import EmbeddedRagClient as EmbeddedRagClient
 
+# Not the embedded clients, which need Django: they are imported by their names.
 __all__ = [
     "Answer",
     "AnswerFailedError",
     "AsyncClient",
-    "AsyncEmbeddedRagClient",
     "AsyncRagClient",
     "BadRequestError",
     "BusyError",
     "Conversation",
     "Document",
     "DocumentFailedError",
-    "EmbeddedRagClient",
     "Message",
     "NotAllowedError",
     "NotAvailableError",

@@ -10,6 +10,7 @@ import httpx2
 from pydantic import ValidationError
 
 from chat.client.errors import RagError, UnavailableError, of_status
+from chat.client.options import check_site
 from chat.frames import Frame, FrameAdapter
 
 # The site sends something every 15 seconds while an answer is waited for.
@@ -21,7 +22,8 @@ class Connection:
     """The native API of a site."""
 
     def __init__(self, base_url: str, token: str, timeout: float) -> None:
-        """Speak to the site at `base_url`; `timeout` is in seconds."""
+        """Speak to the site at `base_url`; `timeout` is in seconds. Raises BadRequestError."""
+        check_site(base_url, token)
         self._http = httpx2.AsyncClient(
             base_url=f"{base_url.rstrip('/')}/api/v1/",
             headers={"Authorization": f"Bearer {token}"},

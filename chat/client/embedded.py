@@ -25,6 +25,7 @@ from chat.client.base import AsyncClient, Id
 from chat.client.errors import BadRequestError, RagError, UnavailableError, of_status
 from chat.client.files import one_collection, patience
 from chat.client.loop import LoopThread
+from chat.client.options import check_metadata
 from chat.client.records import Conversation, Document, Passage
 from chat.client.sync import SyncClient
 from chat.frames import Ask, Frame
@@ -137,6 +138,7 @@ class AsyncEmbeddedRagClient(AsyncClient):
 
         Where there is no worker, what is waited for is read here.
         """
+        check_metadata(metadata)
         with told():
             taken = await in_thread(self._take, Path(path), collection, metadata)
             if wait:

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from uuid import UUID
 
-import stamina
+import tenacity
 
 from chat.client.errors import RagError, UnavailableError
 from chat.frames import TERMINAL, Error, Frame, Snapshot
@@ -17,6 +17,8 @@ Open = Callable[["UUID | None", int], AsyncGenerator[Frame]]
 FIRST_ATTEMPTS = 4
 # How long it is tried to come back to an answer that has begun.
 RETURN_SECONDS = 120.0
+# Not stamina's, which tells of each try in the log of a program that is not ours.
+BACKOFF = tenacity.wait_exponential_jitter(multiplier=0.1, max=5, jitter=0.2)
 
 
 async def follow(open_: Open, run: UUID | None = None, after: int = 0) -> AsyncGenerator[Frame]:
@@ -44,9 +46,15 @@ async def _connect(
     open_: Open, run: UUID | None, after: int
 ) -> tuple[Frame, AsyncGenerator[Frame]]:
     """Return the first frame of a stream that holds, and the stream."""
-    attempts, seconds = (None, RETURN_SECONDS) if run else (FIRST_ATTEMPTS, None)
-    retries = stamina.retry_context(
-        on=_may_return, attempts=attempts, timeout=seconds, wait_initial=0.1, wait_jitter=0.2
+    retries = tenacity.AsyncRetrying(
+        retry=tenacity.retry_if_exception(_may_return),
+        stop=(
+            tenacity.stop_after_delay(RETURN_SECONDS)
+            if run
+            else tenacity.stop_after_attempt(FIRST_ATTEMPTS)
+        ),
+        wait=_wait,
+        reraise=True,
     )
     async for attempt in retries:
         with attempt:
@@ -62,11 +70,16 @@ async def _connect(
     raise AssertionError("unreachable: the last attempt returns or raises")
 
 
-def _may_return(error: Exception) -> bool | float:
-    """Whether it is worth another try, or after how many seconds."""
-    if not isinstance(error, UnavailableError) or error.code == "other_loop":
-        return False
-    return error.retry_after or True
+def _may_return(error: BaseException) -> bool:
+    """Whether it is worth another try."""
+    return isinstance(error, UnavailableError) and error.code != "other_loop"
+
+
+def _wait(state: tenacity.RetryCallState) -> float:
+    """Return the seconds to the next try, as the site says if it does."""
+    error = state.outcome.exception() if state.outcome else None
+    said = error.retry_after if isinstance(error, UnavailableError) else None
+    return said or BACKOFF(state)
 
 
 async def _sound(frames: AsyncGenerator[Frame]) -> AsyncGenerator[Frame]:

@@ -13,6 +13,7 @@ from chat.client.base import AsyncClient, Id
 from chat.client.connection import Connection
 from chat.client.files import one_collection, patience, within
 from chat.client.following import follow
+from chat.client.options import check_metadata
 from chat.client.records import Conversation, Document, Passage
 from chat.frames import Frame
 
@@ -98,6 +99,7 @@ class AsyncRagClient(AsyncClient):
         metadata: Mapping[str, Any] | None = None,
     ) -> list[Document]:
         """Add a file, or all in an archive, to a collection. Raises RagError."""
+        check_metadata(metadata)
         path = Path(path)
         form = {
             "collection": collection or await self._only_collection(),

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import httpx2
+
 from chat.client.errors import BadRequestError, NotAvailableError
 
 MOST_STEPS = 10_000
+TOKEN = re.compile(r"[!-~]+")
 NEED_AGENT = ("plan_mode", "subagent_enabled")
 
 
@@ -18,7 +26,35 @@ def check_agent_options(recursion_limit: int, **asked: bool) -> None:
         if asked.get(name):
             message = f"{name} is not available: there is no agent on this site yet."
             raise NotAvailableError(message, code="not_available")
-    if not 1 <= recursion_limit <= MOST_STEPS:
+    if not isinstance(recursion_limit, int) or not 1 <= recursion_limit <= MOST_STEPS:
+        message = f"recursion_limit has to be a number from 1 to {MOST_STEPS}."
+        raise BadRequestError(message, code="bad_recursion_limit")
+
+
+def check_site(base_url: str, token: str) -> None:
+    """Refuse what no request could be sent with. Raises BadRequestError."""
+    try:
+        url = httpx2.URL(base_url)
+        is_address = url.scheme in ("http", "https") and bool(url.host)
+    except (httpx2.InvalidURL, TypeError):
+        is_address = False
+    if not is_address:
         raise BadRequestError(
-            f"recursion_limit has to be 1 to {MOST_STEPS}.", code="bad_recursion_limit"
+            f"{base_url!r} is no address of a site: it begins with http:// or https://.",
+            code="bad_address",
         )
+    if not isinstance(token, str) or not TOKEN.fullmatch(token):
+        raise BadRequestError(
+            "The token is empty, or holds a space, a line end, or what else no token has.",
+            code="bad_token",
+        )
+
+
+def check_metadata(metadata: Mapping[str, Any] | None) -> None:
+    """Raise BadRequestError for metadata that is no object of JSON."""
+    try:
+        if metadata is None or (isinstance(metadata, Mapping) and json.dumps(dict(metadata))):
+            return
+    except (TypeError, ValueError):
+        pass
+    raise BadRequestError("metadata has to be a dictionary of JSON.", code="bad_metadata")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterator
+import logging
+from collections.abc import AsyncGenerator
 from uuid import UUID
 
 import pytest
-import stamina
+import tenacity
 
+from chat.client import following
 from chat.client.errors import NotFoundError, RagError, UnavailableError
 from chat.client.following import follow
 from chat.frames import Done, Error, Frame, Snapshot, Token
@@ -18,9 +20,9 @@ Step = Frame | RagError
 
 
 @pytest.fixture(autouse=True)
-def _without_waiting() -> Iterator[None]:
-    with stamina.set_testing(testing=True, attempts=3, cap=True):
-        yield
+def _without_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(following, "BACKOFF", tenacity.wait_none())
+    monkeypatch.setattr(tenacity, "stop_after_delay", lambda _: tenacity.stop_after_attempt(3))
 
 
 def token(seq: int) -> Token:
@@ -60,6 +62,14 @@ async def test_a_cut_is_gone_on_from_where_it_was() -> None:
     assert await numbers(site) == [1, 2, 3, 4]
     assert site.asked == [(None, 0), (RUN, 2)]
     assert not site.open
+
+
+async def test_another_try_is_not_told_in_the_programs_log(
+    caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    assert await numbers(Site([LOST], [token(1), done(2)])) == [1, 2]
+    assert (caplog.messages, *capfd.readouterr()) == ([], "", "")
 
 
 async def test_a_stream_that_ends_too_early_is_a_cut() -> None:
