@@ -47,6 +47,10 @@ def fault(error: Mapping[str, Any]) -> str:
     """Return what is wrong with a field, of pydantic's error, to stand behind the field's name."""
     limits = error.get("ctx", {})
     match error.get("type"):
+        case "extra_forbidden":
+            return gettext("is not known here")
+        case "too_short" if [*error["loc"]][-1:] == ["collections"]:
+            return gettext("is empty: name at least one, or leave it out")
         case "string_too_short" | "too_short" if limits["min_length"] == 1:
             return gettext("is empty")
         case "string_too_short":

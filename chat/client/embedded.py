@@ -77,7 +77,7 @@ class AsyncEmbeddedRagClient(AsyncClient):
         }
         self._check_loop()
         with told():
-            chosen = [name_or_key(each) for each in collections or ()]
+            chosen = names_or_keys(collections)
             named = await asking.collection_names(self.user, chosen)
             ask = Ask.model_validate({**fields, "collections": named or None})
             run = await runs.start(self.user, ask)
@@ -119,7 +119,7 @@ class AsyncEmbeddedRagClient(AsyncClient):
         assistant: str | None = None,
     ) -> list[Passage]:
         """Return the passages that fit, best first. Raises RagError."""
-        chosen = [name_or_key(each) for each in collections or ()]
+        chosen = names_or_keys(collections)
         with told():
             found = await searching.search(
                 self.user, query, settings, collections=chosen, assistant=assistant
@@ -255,6 +255,14 @@ def name_or_key(collection: str) -> UUID | str:
         return UUID(collection)
     except ValueError:
         return collection
+
+
+def names_or_keys(collections: Sequence[str] | None) -> list[UUID | str]:
+    """Return what collections are named by; none for all. Raises BadRequestError."""
+    if collections is not None and not collections:
+        message = "collections is empty: name at least one, or leave it out."
+        raise BadRequestError(message, code="invalid", status=422)
+    return [name_or_key(each) for each in collections or ()]
 
 
 @contextmanager

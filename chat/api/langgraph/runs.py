@@ -158,16 +158,15 @@ def _prepared(user: User, new: RunCreate, thread: UUID | None) -> str | None:
         message = gettext("There is no assistant “{name}”.").format(name=new.assistant_id)
         raise HttpError(404, message)
     name = assistant.name if assistant else None
-    if thread is None:
-        return name
-    if not threads.threads_of(user).filter(pk=thread).exists():
+    known = thread is not None and threads.threads_of(user).filter(pk=thread).exists()
+    if new.goes_on_from:
+        newest = states.of_thread(user, thread)[-1:] if thread and known else []
+        if [state["checkpoint"]["checkpoint_id"] for state in newest] != [new.goes_on_from]:
+            raise HttpError(422, gettext("A thread goes on only from its newest state."))
+    if thread is not None and not known:
         if new.if_not_exists != "create":
             raise HttpError(404, gettext("There is no such thread."))
         threads.make(user, thread)
-    elif new.goes_on_from:
-        newest = states.of_thread(user, thread)[-1:]
-        if [state["checkpoint"]["checkpoint_id"] for state in newest] != [new.goes_on_from]:
-            raise HttpError(422, gettext("A thread goes on only from its newest state."))
     return name
 
 

@@ -176,7 +176,7 @@ class Cancelling(BaseModel):
 class Chosen(BaseModel):
     """What a run's `context`, or `config.configurable`, says of the question; others' keys pass."""
 
-    collections: list[str] | None = None
+    collections: Annotated[list[str], Field(min_length=1)] | None = None
     model: str | None = None
     settings: dict[str, Any] | None = None
     generation: dict[str, Any] | None = None

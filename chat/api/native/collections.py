@@ -20,6 +20,7 @@ from chat.api.credentials import NotAllowedError
 from chat.api.native.callers import Caller, Request
 from chat.api.native.idempotency import idempotent
 from chat.api.native.paging import Page, Page_, page
+from chat.api.native.parsing import Body
 from chat.api.refusing import ConflictError
 from retrieval.admin_managed import let_manage
 from retrieval.audit.recording import record
@@ -52,7 +53,7 @@ class CollectionOut(Schema):
     created_at: datetime
 
 
-class NewCollection(Schema):
+class NewCollection(Body):
     """What a new collection is to be."""
 
     name: Name = Field(examples=["Handbooks"])
@@ -60,7 +61,7 @@ class NewCollection(Schema):
     visibility: Who = "signed_in"
 
 
-class CollectionChange(Schema):
+class CollectionChange(Body):
     """What is to be different; what is left out stays."""
 
     name: Name | None = None

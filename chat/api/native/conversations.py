@@ -21,6 +21,7 @@ from chat.api.native.callers import Caller, Request
 from chat.api.native.document_schemas import CollectionName
 from chat.api.native.idempotency import idempotent
 from chat.api.native.paging import Page, Page_, page
+from chat.api.native.parsing import Body
 from chat.api.refusing import ConflictError, FieldError, checked_metadata
 from chat.models import Assistant, Conversation
 from chat.sidebar import conversations_of
@@ -51,7 +52,7 @@ class ConversationDetail(ConversationOut):
     messages: list[MessageOut]
 
 
-class NewConversation(Schema):
+class NewConversation(Body):
     """What a new conversation is to be."""
 
     id: UUID | None = Field(None, description="Its id, if you want to choose it.")
@@ -60,7 +61,7 @@ class NewConversation(Schema):
     metadata: dict[str, Any] = Field({})
 
 
-class ConversationChange(Schema):
+class ConversationChange(Body):
     """What is to be different; what is left out stays."""
 
     title: Title | None = None

@@ -9,6 +9,7 @@ from uuid import UUID
 from ninja import Field, Schema
 from pydantic import StringConstraints
 
+from chat.api.native.parsing import Body
 from retrieval.models import Outcome, Stage
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ class Intake(Schema):
     items: list[TakenOut]
 
 
-class TextDocument(Schema):
+class TextDocument(Body):
     """A document from a text, or from chunks that are not to be cut anew."""
 
     collection: CollectionRef = Field(description="Its id or its name.")
@@ -113,7 +114,7 @@ class TextDocument(Schema):
     id: UUID | None = Field(None, description="Its id, if you want to choose it.")
 
 
-class UrlDocument(Schema):
+class UrlDocument(Body):
     """A document from an address, which the worker fetches."""
 
     collection: CollectionRef = Field(description="Its id or its name.")
@@ -121,7 +122,7 @@ class UrlDocument(Schema):
     metadata: Metadata = Field({})
 
 
-class DocumentChange(Schema):
+class DocumentChange(Body):
     """What is to be different; what is left out stays."""
 
     title: (

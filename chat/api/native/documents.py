@@ -19,6 +19,7 @@ from chat.api.native import library, progress
 from chat.api.native.callers import Caller, Request
 from chat.api.native.document_schemas import (
     ChunkOut,
+    CollectionRef,
     DocumentDetail,
     DocumentOut,
     State,
@@ -45,7 +46,9 @@ Number = Annotated[int | None, Query(None, ge=1, le=2_000_000_000, description="
 class Wanted(Schema):
     """Which documents."""
 
-    collection: UUID | None = Field(None, description="Those of a collection.")
+    collection: CollectionRef | None = Field(
+        None, description="Those of a collection, by its id or its name."
+    )
     state: State | None = None
     name: str = Field("", max_length=255, description="The name of the file.")
     q: str = Field("", max_length=200, description="Words of the name or the title.")
@@ -68,8 +71,10 @@ def list_documents(
 
 
 def _wanted(rows: QuerySet[Document], wanted: Wanted) -> QuerySet[Document]:
-    if wanted.collection:
+    if isinstance(wanted.collection, UUID):
         rows = rows.filter(collection=wanted.collection)
+    elif wanted.collection is not None:
+        rows = rows.filter(collection__name=wanted.collection)
     if wanted.name:
         rows = rows.filter(name=wanted.name)
     for word in wanted.q.split():

@@ -6,13 +6,14 @@ from typing import Annotated
 from uuid import UUID
 
 from django.http import Http404
-from ninja import Field, Router, Schema
+from ninja import Field, Router
 from ninja.responses import Status
 from pydantic import StringConstraints
 
 from chat.accounts.models import Scope
 from chat.api.native.answers import FeedbackOut, MessageOut, feedback_out, messages
 from chat.api.native.callers import Caller, Request
+from chat.api.native.parsing import Body
 from chat.feedback import give, own_answers
 from chat.frames import Storable
 from chat.models import Feedback, Message, Reason
@@ -23,7 +24,7 @@ router = Router(tags=["messages"], auth=Caller(Scope.ASK))
 Comment = Annotated[str, StringConstraints(max_length=COMMENT_MAX_CHARS), Storable]
 
 
-class FeedbackIn(Schema):
+class FeedbackIn(Body):
     """Whether an answer helped, and if not, why."""
 
     helpful: bool

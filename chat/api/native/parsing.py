@@ -6,8 +6,10 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from django.utils.translation import gettext
+from ninja import Schema
 from ninja.errors import HttpError
 from ninja.parser import Parser
+from pydantic import ConfigDict
 
 from chat.frames import storable
 
@@ -17,6 +19,12 @@ if TYPE_CHECKING:
 
 # How NUL and halves of characters are written in JSON; the first may also stand there as it is.
 UNSTORABLE = (b"\\u0000", b"\\ud", b"\\uD", b"\0", b"\xed")
+
+
+class Body(Schema):
+    """What is sent as JSON: a field that is not known here is a mistake."""
+
+    model_config = ConfigDict(extra="forbid")
 
 
 class StorableParser(Parser):

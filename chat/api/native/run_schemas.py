@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 from uuid import UUID
 
-from ninja import Field, Schema
+from ninja import Field
 from pydantic import StringConstraints
 
 from chat.api.native.answers import Problem, RunOut, run_out
 from chat.api.native.document_schemas import CollectionRef
+from chat.api.native.parsing import Body
 from chat.api.native.search import Warned
 from chat.frames import Ask, CitationData, Grounding, Name, QuestionText, Source
 from chat.terms import Terms
@@ -22,14 +23,14 @@ if TYPE_CHECKING:
 AskId = Annotated[str, StringConstraints(min_length=1, max_length=64)]
 
 
-class Turn(Schema):
+class Turn(Body):
     """A message of a conversation that the client keeps itself."""
 
     role: Literal["user", "assistant"]
     content: str = Field(max_length=100_000)
 
 
-class RunIn(Schema):
+class RunIn(Body):
     """A question, of what it is asked, and how it is to be answered."""
 
     text: QuestionText = Field(examples=["How high is the tower of Lund?"])
@@ -38,7 +39,10 @@ class RunIn(Schema):
     conversation: UUID | None = Field(None, description="A new one, if there is none.")
     assistant: Name | None = Field(None, description="The name of one; else the preferred one.")
     collections: list[CollectionRef] | None = Field(
-        None, max_length=100, description="Names or ids of some that the assistant searches."
+        None,
+        min_length=1,
+        max_length=100,
+        description="Names or ids of some that the assistant searches.",
     )
     model: Name | None = Field(None, description="If the assistant offers it.")
     settings: dict[str, Any] | None = Field(None, json_schema_extra={"x-schema": "SearchSettings"})

@@ -12,18 +12,22 @@ from chat.accounts.models import Scope
 from chat.api import searching
 from chat.api.native.callers import Caller, Request
 from chat.api.native.document_schemas import CollectionName, CollectionRef
+from chat.api.native.parsing import Body
 from chat.frames import QuestionText
 from retrieval.search import Hit
 
 router = Router(tags=["search"], auth=Caller(Scope.SEARCH))
 
 
-class SearchIn(Schema):
+class SearchIn(Body):
     """What is searched for, in what, and how."""
 
     query: QuestionText = Field(examples=["How many days of leave do I have?"])
     collections: list[CollectionRef] | None = Field(
-        None, max_length=100, description="Ids or names; all that you may see if there are none."
+        None,
+        min_length=1,
+        max_length=100,
+        description="Ids or names; without it, all that you may see.",
     )
     assistant: CollectionName | None = Field(
         None, description="Search as this assistant does; the settings are over its own."

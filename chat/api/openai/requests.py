@@ -50,7 +50,7 @@ def _joined(content: object) -> object:
 class Turn(BaseModel):
     """A message of the conversation as the client keeps it."""
 
-    role: Literal["system", "developer", "user", "assistant"]
+    role: Literal["system", "developer", "user", "assistant", "tool", "function"]
     content: Annotated[PartText, BeforeValidator(_joined)] = ""
 
 
@@ -83,7 +83,7 @@ class ChatRequest(BaseModel):
     max_completion_tokens: int | None = None
     response_format: ResponseFormat | None = None
     modalities: list[Literal["text"]] | None = None
-    collections: list[UUID | ModelName] | None = None
+    collections: Annotated[list[UUID | ModelName], Field(min_length=1)] | None = None
     search_settings: dict[str, Any] | None = None
 
     @property

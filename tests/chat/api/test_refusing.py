@@ -47,6 +47,27 @@ LONG = "x" * 20_001
         ("r2r/v3/retrieval/search", {"query": ""}, "query: is empty."),
         ("r2r/v3/retrieval/rag", {"query": LONG}, "query: may have at most 20,000 characters."),
         ("openai/v1/chat/completions", {"model": "", "messages": []}, "model: is empty"),
+        ("api/v1/runs", {"text": "Why?", "colections": ["x"]}, "colections: is not known here"),
+        (
+            "api/v1/runs",
+            {"text": "Why?", "collections": []},
+            "collections: is empty: name at least",
+        ),
+        ("api/v1/search", {"query": "Why?", "collections": []}, "collections: is empty: name at"),
+        (
+            "openai/v1/chat/completions",
+            {"model": "x", "messages": [{"role": "user", "content": "Why?"}], "collections": []},
+            "collections: is empty: name at least",
+        ),
+        (
+            "langgraph/runs/wait",
+            {
+                "assistant_id": "tower-guide",
+                "input": {"messages": "Why?"},
+                "context": {"collections": []},
+            },
+            "collections: is empty: name at least",
+        ),
         ("langgraph/runs/wait", None, "The body is empty: send a JSON object."),
     ],
 )

@@ -214,3 +214,13 @@ def test_a_form_without_a_file_or_no_form_is_refused(ada: httpx.Client) -> None:
         "documents", content=b"x", headers={"Content-Type": "multipart/form-data; boundary=x"}
     )
     assert garbled.status_code in (400, 422)
+
+
+def test_documents_are_listed_by_the_name_of_their_collection(
+    ada: httpx.Client, live: Live
+) -> None:
+    by_id, by_name, none = (
+        ada.get("documents", params={"collection": each}).json()["items"]
+        for each in (str(live.collection.pk), live.collection.name, "Ships")
+    )
+    assert by_name == by_id != none == []

@@ -52,6 +52,12 @@ def test_an_answer_that_only_called_tools_is_left_out() -> None:
     assert history == []
 
 
+def test_what_tools_said_is_left_out() -> None:
+    tool = {"role": "tool", "tool_call_id": "call_1", "content": "96 m"}
+    ask, history = requests.question(asked(HIGH, tool, {"role": "user", "content": "Why?"}), None)
+    assert (ask.text, [turn.content for turn in history]) == ("Why?", ["How high is it?"])
+
+
 def test_parameters_say_how_it_is_written_and_null_says_nothing() -> None:
     request = asked(HIGH, temperature=0, top_p=None, max_tokens=7, max_completion_tokens=5)
     assert request.generation == {"temperature": 0, "max_tokens": 5}
@@ -79,7 +85,8 @@ def test_what_cannot_be_had_is_refused_with_its_field(fields: dict[str, Any], pa
 @pytest.mark.parametrize(
     ("message", "param"),
     [
-        ({"role": "tool", "content": "x"}, "messages.0.role"),
+        ({"role": "parrot", "content": "x"}, "messages.0.role"),
+        ({"role": "tool", "content": "x"}, "messages"),
         ({"role": "user", "content": 3}, "messages.0.content"),
         (
             {"role": "user", "content": [{"type": "image_url", "image_url": {}}]},
