@@ -15,13 +15,13 @@ from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
 from chat.models import Message, Role, Run, RunState
-from tests.browser.conftest import NewPage, browser, errors, new_page
+from tests.browser.conftest import NewPage, browser, errors, forgiven, new_page
 from tests.browser.test_whole_path import armed, ask, state
 from tests.deploy.conftest import END_SECONDS, Web
 from tests.provider import Answer, Provider
 from tests.servers import Relay, Server, nginx, wait_until
 
-__all__ = ["browser", "errors", "new_page"]
+__all__ = ["browser", "errors", "forgiven", "new_page"]
 
 QUESTION = "How high is the tower of Lund?"
 AWAY_SECONDS = 20

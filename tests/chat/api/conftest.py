@@ -210,7 +210,11 @@ def db(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[No
 def live(site: Site, db: None) -> Iterator[Live]:
     """Return the site with people, a collection and three documents that are ready."""
     from retrieval import backends  # noqa: PLC0415
+    from retrieval.search import scope, term_statistics, vector  # noqa: PLC0415
 
+    # What the modules before had is gone.
+    for remembered in (scope, term_statistics, vector):
+        remembered.forget()
     changes: dict[str, Any] = {
         "ANSWER_THRESHOLD": 0,
         "GROUNDING_WAIT_SECONDS": 30.0,

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -278,12 +279,12 @@ def test_conversations_are_kept(live: Live, client: Any, other: Any) -> None:
 def test_conversation_has_its_messages(live: Live, client: Any) -> None:
     """What was asked elsewhere, with what its answers cite."""
     from chat import runs  # noqa: PLC0415
-    from chat.api import asking  # noqa: PLC0415
     from chat.frames import Ask  # noqa: PLC0415
 
     async def ask() -> Any:
         run = await runs.start(live.user, Ask(type="ask", text="How high is the tower of Lund?"))
-        await asking.whole(live.user, run.pk)
+        async with aclosing(runs.follow(live.user, run.pk)) as frames:
+            assert [frame async for frame in frames][-1].type == "done"
         return run
 
     run = live.site.run(ask())
