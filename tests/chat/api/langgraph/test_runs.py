@@ -217,7 +217,7 @@ def test_a_run_goes_on_from_the_newest_state(client: SyncLangGraphClient, thread
 
 def test_without_a_thread_there_is_no_state_to_go_on_from(client: SyncLangGraphClient) -> None:
     with pytest.raises(UnprocessableEntityError, match="newest state"):
-        client.runs.wait(None, "tower-guide", input=WHO, checkpoint_id=str(uuid4()))
+        client.runs.create(None, "tower-guide", input=WHO, checkpoint_id=str(uuid4()))
 
 
 @pytest.mark.parametrize(
