@@ -8,6 +8,9 @@
 // It takes a moment, where a model is asked for it several seconds.
 const PAUSES_MS = [1000, 2000, 4000, 8000, 16_000];
 
+// Within the answer's first element of data, whose text holds no "<".
+const CITATIONS = /<script type="application\/json">([^<]*)<\/script>/;
+
 /**
  * Show on an answer that has ended how well its citations are supported, once that is known; after
  * a while it is asked for no more.
@@ -29,10 +32,8 @@ export async function awaitSupport(turn, url, mayAsk) {
  */
 async function supportOf(url) {
   const text = await fetch(url).then((response) => response.text(), () => "");
-  const page = new DOMParser().parseFromString(text, "text/html");
-  const data = page.querySelector(".answer > script[type='application/json']")?.textContent;
   /** @type {CitationData[]} */
-  const citations = JSON.parse(data || "[]");
+  const citations = JSON.parse(text.match(CITATIONS)?.[1] ?? "[]");
   return citations.flatMap(({ support, page: number, quote, place }, citation) =>
     support ? [{ citation, support, page: number, quote, place }] : [],
   );

@@ -198,10 +198,14 @@ def test_zoomed_to_four_times_one_reads_and_asks(new_page: NewPage, ada: User) -
     expect(page.locator(".choice-scope")).to_have_text("Letters")
     page.locator("#choice summary").click()
     # The question field leaves all of the room below the title to what is read.
-    page.evaluate("document.querySelector('.prose').scrollIntoView()")
+    until(
+        page,
+        """() => {
+          document.querySelector(".prose").scrollIntoView();
+          return [60, 250].every((y) => document.elementFromPoint(160, y)?.closest(".prose"));
+        }""",
+    )
     expect(page.locator(".bottom")).not_to_be_in_viewport()
-    assert page.evaluate("document.elementFromPoint(160, 250).closest('.prose') !== null")
-    assert page.evaluate("document.elementFromPoint(160, 60).closest('.prose') !== null")
 
 
 def test_zoomed_to_four_times_a_source_has_the_sheet_for_itself(

@@ -94,9 +94,11 @@ async def test_processes_hear_each_other_again_when_redis_is_back(
     one, other = two
     await asyncio.to_thread(redis.stop)
     await one.group_send("towers", MESSAGE)
-    await asyncio.wait_for(other.missed.wait(), 10)
+    for process in two:
+        await asyncio.wait_for(process.missed.wait(), 10)
     await asyncio.to_thread(redis.start)
-    await asyncio.wait_for(other.heard.wait(), 10)
+    for process in two:
+        await asyncio.wait_for(process.heard.wait(), 10)
     await one.group_send("towers", {"type": "back"})
     assert await other.hears() == {"type": "back"}
 
