@@ -13,13 +13,11 @@ export function followAnswers(root) {
   const jump = /** @type {HTMLButtonElement} */ (root.querySelector("#jump"));
   let following = true;
   let top = 0;
-  let height = 0;
 
   const below = () => pane.scrollHeight - pane.scrollTop - pane.clientHeight;
   const arriving = () => ["searching", "streaming"].includes(root.dataset.state ?? "");
   const look = () => {
     top = pane.scrollTop;
-    height = pane.scrollHeight;
     // Once there it stays until the bottom is reached, also when the answer has ended.
     jump.hidden = following || below() < NEAR_PX || (jump.hidden && !arriving());
   };
@@ -30,9 +28,9 @@ export function followAnswers(root) {
   };
 
   pane.addEventListener("scroll", () => {
-    // Text that shrinks moves the pane too; only in an unchanged one it was the reader.
-    const readerWentUp = pane.scrollTop < top - 1 && pane.scrollHeight === height;
-    if (readerWentUp) following = below() < STILL_PX;
+    // Text that shrinks moves the pane too, but no further up than its new bottom.
+    const readerWentUp = pane.scrollTop < top - 1 && below() >= STILL_PX;
+    if (readerWentUp) following = false;
     else if (below() < NEAR_PX) following = true;
     look();
   });

@@ -261,6 +261,23 @@ def test_scrolling_follows_only_at_the_bottom(scripted: ScriptedSocket) -> None:
     assert pane.evaluate(bottom) < 2
 
 
+def test_a_reader_who_goes_up_while_the_text_changes_is_not_pulled_back(
+    scripted: ScriptedSocket,
+) -> None:
+    page = ask(scripted)
+    scripted.send("token", text="A line of text.\n\n" * 60)
+    until(page, "document.querySelectorAll('.prose p').length === 60")
+    pane = page.locator("#messages")
+    # The reader's move and the text's, longer or shorter, are seen in one and the same event.
+    for change in ("e.append(e.lastElementChild.cloneNode(true))", "e.lastElementChild.remove()"):
+        pane.evaluate("(e) => { e.scrollTop = e.scrollHeight; }")
+        expect(page.get_by_role("button", name="Jump to latest")).to_be_hidden()
+        page.locator(".prose").last.evaluate(
+            f"(e) => {{ e.closest('#messages').scrollTop -= 300; {change}; }}"
+        )
+        expect(page.get_by_role("button", name="Jump to latest")).to_be_visible()
+
+
 def test_a_reader_at_the_bottom_stays_there_through_an_error(scripted: ScriptedSocket) -> None:
     page = ask(scripted)
     scripted.send("token", text="A line of text.\n\n" * 60)
