@@ -1,6 +1,6 @@
 """Answers of 5,000 tokens at 200 a second as Chromium draws them; prints a Markdown table.
 
-    python -m benchmarks.browser [--kinds code,maths] [--quick] [--json FILE]
+    python -m benchmarks.browser [--kinds code,maths] [--json FILE]
 
 docs/benchmarks.md says what it needs. Everything it writes goes into a temporary folder.
 """
