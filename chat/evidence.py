@@ -11,28 +11,85 @@ from chat.models import Candidate, Citation, Message, Role
 from chat.redaction import redact_evidence, redact_messages
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from uuid import UUID
 
     from django.contrib.auth.models import AnonymousUser, User
 
 
 @dataclass(frozen=True)
-class Source:
-    """A candidate of a run.
+class Cited:
+    """What an answer cites by one number: sentences of a passage, in order of appearance."""
 
-    It is cited if its passage is, which may stand for chunks of several documents; `ordinal` is the
-    first citation of this very chunk, None if there is none.
+    index: int
+    citations: list[Citation]
+
+    @property
+    def title(self) -> str:
+        """The document's title."""
+        return self.citations[0].title
+
+    @property
+    def pages(self) -> list[int]:
+        """The pages that are cited, in their order."""
+        return page_numbers(self.citations)
+
+    @property
+    def quotes(self) -> list[str]:
+        """The sentences that are cited, each once."""
+        return list(dict.fromkeys(each.quote for each in self.citations if each.quote))
+
+
+@dataclass(frozen=True)
+class Source:
+    """A passage that was found for an answer: a row of its list of sources.
+
+    Its `candidates` are the chunks that it was merged from, and those that say the same in other
+    places. The first is the one that it is shown by: of a passage that is cited the one that is
+    cited first, else the best.
     """
 
-    candidate: Candidate
-    cited: bool
-    ordinal: int | None
+    candidates: list[Candidate]
+    cited: Cited | None
+
+    @property
+    def candidate(self) -> Candidate:
+        """The chunk that it is shown by."""
+        return self.candidates[0]
+
+    @property
+    def pages(self) -> list[int]:
+        """The pages that are cited; if none are, those on which its chunks begin."""
+        return self.cited.pages if self.cited else page_numbers(self._in_document(shown=True))
+
+    @property
+    def also_in(self) -> list[str]:
+        """The titles of other documents that say the same."""
+        return list(dict.fromkeys(each.title for each in self._in_document(shown=False)))
 
     @property
     def relevance(self) -> float | None:
-        """How relevant the reranker found it, in [0, 1]; other scores are of no common scale."""
-        score = self.candidate.scores.get("reranked")
+        """How relevant the reranker found it, in [0, 1]; None if it did not look at it."""
+        score = self._best("reranked")
         return None if score is None else min(1.0, max(0.0, score))
+
+    @property
+    def similarity(self) -> float | None:
+        """How similar its meaning is to the question's: the cosine, of another scale."""
+        return self._best("vector")
+
+    def _best(self, stage: str) -> float | None:
+        scores = (each.scores.get(stage) for each in self.candidates)
+        return max((score for score in scores if score is not None), default=None)
+
+    def _in_document(self, *, shown: bool) -> list[Candidate]:
+        document = document_of(self.candidate)
+        return [
+            each
+            for each in self.candidates
+            if each is self.candidate or each.chunk
+            if (document_of(each) == document) is shown
+        ]
 
 
 def messages(user: User | AnonymousUser, **wanted: Any) -> list[Message]:
@@ -56,30 +113,51 @@ def candidates() -> QuerySet[Candidate]:
     )
 
 
+def cited(message: Message) -> list[Cited]:
+    """Return what an answer cites, in order of the passages' numbers."""
+    found: dict[int, Cited] = {}
+    for citation in message.citations.all():
+        found.setdefault(citation.index, Cited(citation.index, [])).citations.append(citation)
+    return [found[index] for index in sorted(found)]
+
+
 def sources(message: Message) -> tuple[list[Source], list[Source]]:
-    """Return the cited sources of an answer, in order of their numbers, and the others by rank."""
+    """Return the cited sources of an answer, in order of their numbers, and the others, best first.
+
+    What was found but not judged by the reranker comes behind what was, and is in order of its
+    similarity; what has no score at all is last.
+    """
     run = getattr(message, "run", None)
     if message.role != Role.ASSISTANT or run is None:
         return [], []
-    numbers = {citation.index for citation in message.citations.all()}
-    ordinals: dict[tuple[int, UUID | None], int] = {}
-    for citation in message.citations.all():
-        ordinals.setdefault((citation.index, citation.chunk_id), citation.ordinal)
-    places = {
-        (candidate.index, document_of(candidate))
-        for candidate in run.candidates.all()
-        if (candidate.index, candidate.chunk_id) in ordinals
-    }
-    every = []
+    numbered = {each.index: each for each in cited(message)}
+    passages: dict[tuple[int | None, int], list[Candidate]] = {}
     for candidate in run.candidates.all():
-        index = candidate.index
-        ordinal = None if index is None else ordinals.get((index, candidate.chunk_id))
-        # Of chunks that were merged those that are cited will do.
-        merged = ordinal is None and (index, document_of(candidate)) in places
-        every.append(Source(candidate, index in numbers and not merged, ordinal))
-    cited = [source for source in every if source.cited]
-    cited.sort(key=lambda source: source.candidate.index or 0)
-    return cited, [source for source in every if not source.cited]
+        # What is not in the prompt has no number, and is a passage of its own.
+        key = (candidate.index, 0 if candidate.index else candidate.rank)
+        passages.setdefault(key, []).append(candidate)
+    every = [_source(chunks, numbered.get(index or 0)) for (index, _), chunks in passages.items()]
+    return (
+        sorted((each for each in every if each.cited), key=lambda each: each.candidate.index or 0),
+        sorted((each for each in every if not each.cited), key=_worst_last),
+    )
+
+
+def _source(chunks: list[Candidate], cited: Cited | None) -> Source:
+    if cited:
+        first = cited.citations[0].chunk_id
+        chunks = sorted(chunks, key=lambda each: each.chunk_id != first)
+    return Source(chunks, cited)
+
+
+def _worst_last(source: Source) -> list[tuple[bool, float]]:
+    scores = (source.relevance, source.similarity)
+    return [(score is None, -(score or 0.0)) for score in scores]
+
+
+def page_numbers(places: Iterable[Citation | Candidate]) -> list[int]:
+    """Return the pages of places in a document, each once, in their order."""
+    return sorted({place.page for place in places if place.page})
 
 
 def document_of(candidate: Candidate) -> UUID | None:

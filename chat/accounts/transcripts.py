@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from django.utils.text import slugify
 
+from chat import evidence
 from chat.models import Role
 
 if TYPE_CHECKING:
@@ -34,17 +35,13 @@ def transcript(conversation: Conversation, messages: Iterable[Message]) -> Itera
 
 
 def _sources(message: Message) -> Iterator[str]:
-    listed: set[tuple[int, str]] = set()
-    for citation in message.citations.all():
-        page = f", p. {citation.page}" if citation.page else ""
-        source = (citation.index, f"{one_line(citation.title)}{page}")
-        if source in listed:
-            continue
-        if not listed:
-            yield "\n"
-        listed.add(source)
-        quote = f": “{one_line(citation.quote)}”" if citation.quote else ""
-        yield f"- [{source[0]}] {source[1]}{quote}\n"
+    for number, source in enumerate(evidence.cited(message)):
+        yield "" if number else "\n"
+        pages = ", ".join(map(str, source.pages))
+        where = f", {'pp.' if len(source.pages) > 1 else 'p.'} {pages}" if pages else ""
+        quotes = " ".join(f"“{one_line(quote)}”" for quote in source.quotes)
+        said = f": {quotes}" if quotes else ""
+        yield f"- [{source.index}] {one_line(source.title)}{where}{said}\n"
 
 
 def one_line(text: str) -> str:

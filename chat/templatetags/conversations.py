@@ -11,14 +11,14 @@ from django import template
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.html import format_html
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 
 from chat import evidence, sidebar, ways_on
 from chat.feedback import own_feedback
 from chat.models import ACTIVE, Conversation, Message, Run, RunState
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from django.utils.safestring import SafeString
 
@@ -84,6 +84,16 @@ def citation_data(message: Message) -> list[dict[str, Any]]:
         }
         for citation in message.citations.all()
     ]
+
+
+register.filter(evidence.cited)
+
+
+@register.filter
+def page_list(pages: Sequence[int]) -> str:
+    """Name the pages of a passage."""
+    named = ngettext("p. %(pages)s", "pp. %(pages)s", len(pages))
+    return named % {"pages": ", ".join(map(str, pages))}
 
 
 @register.inclusion_tag("chat/_source_list.html")

@@ -4,7 +4,7 @@
 
 /** @import { CitationData } from "./types.d.ts" */
 
-import { fill, gettext } from "./translation.js";
+import { fill, gettext, ngettext } from "./translation.js";
 
 /**
  * @param {string} text
@@ -17,30 +17,35 @@ export function citedMarkdown(text, citations) {
 }
 
 /**
- * One line a source, in the order of their numbers, with each sentence that is cited from it.
+ * One line a number, in their order, with the pages and each sentence that are cited by it.
  * @param {CitationData[]} citations
  */
 function sources(citations) {
-  /** @type {Map<string, { index: number, line: string, quotes: Set<string> }>} */
+  /** @type {Map<number, { title: string, pages: Set<number>, quotes: Set<string> }>} */
   const found = new Map();
   for (const { index, title, page, quote } of citations) {
-    const line = `- [${index}] ${source(title, page)}`;
-    const entry = found.get(line) ?? { index, line, quotes: new Set() };
+    const entry = found.get(index) ?? { title, pages: new Set(), quotes: new Set() };
+    if (page !== null) entry.pages.add(page);
     if (quote) entry.quotes.add(`“${oneLine(quote)}”`);
-    found.set(line, entry);
+    found.set(index, entry);
   }
-  return [...found.values()]
-    .sort((one, other) => one.index - other.index)
-    .map(({ line, quotes }) => (quotes.size ? `${line}: ${[...quotes].join(" ")}` : line));
+  return [...found]
+    .sort(([one], [other]) => one - other)
+    .map(([index, { title, pages, quotes }]) => {
+      const line = `- [${index}] ${source(title, [...pages])}`;
+      return quotes.size ? `${line}: ${[...quotes].join(" ")}` : line;
+    });
 }
 
 /**
  * @param {string} title
- * @param {number | null} page
+ * @param {number[]} pages
  */
-function source(title, page) {
-  if (page === null) return oneLine(title);
-  return fill(gettext("%(title)s, p. %(page)s"), { title: oneLine(title), page });
+function source(title, pages) {
+  if (!pages.length) return oneLine(title);
+  const named = ngettext("%(title)s, p. %(pages)s", "%(title)s, pp. %(pages)s", pages.length);
+  const ordered = pages.sort((one, other) => one - other);
+  return fill(named, { title: oneLine(title), pages: ordered.join(", ") });
 }
 
 /** @param {string} text */

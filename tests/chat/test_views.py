@@ -146,6 +146,28 @@ def test_sources_are_the_cited_first_then_the_others(page: Client, run: Run) -> 
     assert "0.75" in html
 
 
+def test_a_source_has_its_pages_once_and_what_was_not_ranked_its_similarity(
+    page: Client, run: Run
+) -> None:
+    """The last passage, of page 1, was merged with the one that is cited, of page 2."""
+    merged = run.candidates.get(rank=3)
+    Candidate.objects.filter(pk=merged.pk).update(index=1)
+    Citation.objects.filter(ordinal=1).update(chunk=merged.chunk, page=1)
+    Candidate.objects.filter(rank=2).update(scores={"vector": 0.71})
+    html = text_of(page, reverse("chat:sources", args=[run.answer_id]))
+    assert html.count('class="source-number">1<') == 1
+    assert "pp. 1, 2" in html
+    assert "similarity</span>" not in html
+    assert "similarity 0.71" in html
+
+
+def test_without_scripts_a_number_is_listed_once(page: Client, run: Run) -> None:
+    html = text_of(page, reverse("chat:message", args=[run.answer_id]))
+    plain = html[html.index("citations-plain") : html.index("</noscript>")]
+    assert plain.count("[1]") == 1
+    assert plain.count("<q>") == 1
+
+
 def test_what_was_not_answered_shows_what_is_perhaps_related(page: Client, ada: User) -> None:
     run = conversations.answered(ada, answer="No.", finish_reason="no_answer")
     html = text_of(page, reverse("chat:sources", args=[run.answer_id]))

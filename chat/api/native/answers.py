@@ -17,7 +17,7 @@ from chat.runstate import citation_data
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-    from chat.models import Feedback, Message, Run
+    from chat.models import Candidate, Feedback, Message, Run
 
 
 class Problem(Schema):
@@ -135,17 +135,20 @@ def _shown(message: Message) -> MessageOut:
         created_at=message.created_at,
         run=run_out(run) if run else None,
         citations=[citation_data(each) for each in message.citations.all()],
-        sources=[_source(each) for each in (*cited, *others)],
+        sources=[
+            _source(chunk, cited=each.cited is not None)
+            for each in (*cited, *others)
+            for chunk in each.candidates
+        ],
         feedback=feedback_out(given) if given else None,
     )
 
 
-def _source(source: evidence.Source) -> SourceOut:
-    found = source.candidate
+def _source(found: Candidate, *, cited: bool) -> SourceOut:
     return SourceOut(
         rank=found.rank,
         index=found.index,
-        cited=source.cited,
+        cited=cited,
         chunk=found.chunk_id if found.chunk else None,
         document=evidence.document_of(found),
         title=found.title,

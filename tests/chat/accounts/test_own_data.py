@@ -14,7 +14,7 @@ from django.test import Client
 
 from chat import quoting
 from chat.accounts import tokens
-from chat.models import Feedback
+from chat.models import Citation, Feedback
 from retrieval.audit.models import AuditEvent
 from retrieval.audit.recording import record
 from retrieval.backends.base import QUOTING
@@ -75,6 +75,7 @@ def test_an_export_has_everything_of_a_person_and_nothing_of_others(
 @streamed
 def test_conversations_are_there_for_reading(signed_in: Client, ada: User) -> None:
     conversations.answered(ada, "../How far?\nSay it in miles.")
+    Citation.objects.filter(ordinal=1).update(page=1, quote="It was automated in 1998.")
     archive = exported(signed_in)
     (name,) = [name for name in archive.namelist() if name.endswith(".md")]
     assert name.startswith("conversations/20")
@@ -82,7 +83,8 @@ def test_conversations_are_there_for_reading(signed_in: Client, ada: User) -> No
     text = archive.read(name).decode()
     assert "## ../How far? Say it in miles." in text
     assert "The lamp can be seen from **22 miles** away [1]." in text
-    assert text.count("- [1] Lighthouses of Scotland, p. 2: “The lamp") == 1
+    said = "“The lamp can be seen from 22 miles away.” “It was automated in 1998.”"
+    assert text.endswith(f"\n\n- [1] Lighthouses of Scotland, pp. 1, 2: {said}\n")
 
 
 @streamed
