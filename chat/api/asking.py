@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from uuid import UUID
 
+from django.db import DatabaseError
 from django.utils.translation import gettext
 
 from chat import runs
@@ -28,7 +30,7 @@ from chat.frames import (
     WarningFrame,
 )
 from chat.models import Run
-from chat.runstate import RunRefused
+from chat.runstate import RunRefused, unavailable_message
 from chat.terms import PAGE, Terms
 from retrieval.database import rows
 from retrieval.models import Collection
@@ -36,6 +38,8 @@ from retrieval.models import Collection
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
     from django.http import HttpRequest
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass
@@ -95,17 +99,32 @@ async def begin(request: HttpRequest, ask: Ask, terms: Terms = PAGE) -> Run:
     return run
 
 
-def frames(request: HttpRequest, run: UUID, after: int = 0) -> AsyncGenerator[Frame]:
+async def frames(request: HttpRequest, run: UUID, after: int = 0) -> AsyncGenerator[Frame]:
     """Yield a run's frames behind number `after`, to the end, or until the caller is signed out.
 
     Whoever reads to the end, or leaves, closes it: the run's terms say what becomes of it then.
-    Raises RunRefused.
+    Where it cannot be read on, the last frame is an error of no run that says why.
     """
-    return staying.follow(request, run, after)
+    async with aclosing(staying.follow(request, run, after)) as coming:
+        try:
+            async for frame in coming:
+                yield frame
+        except RunRefused as refused:
+            yield refused.frame()
+        except Exception as error:  # the outermost edge: a response has begun, or is paid for
+            logger.exception("Run %s: could not be followed", run)
+            yield _lost(error)
+
+
+def _lost(error: Exception) -> Error:
+    if isinstance(error, DatabaseError):
+        return Error(code="unavailable", message=unavailable_message(), recoverable=True)
+    message = gettext("The connection to this answer was lost.")
+    return Error(code="internal", message=message, recoverable=True)
 
 
 async def whole(request: HttpRequest, run: UUID) -> Answered:
-    """Return an answer when it has ended. Raises RunRefused."""
+    """Return an answer when it has ended, or cannot be read on."""
     answered = Answered(run)
     async with aclosing(frames(request, run)) as coming:
         async for frame in coming:

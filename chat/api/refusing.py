@@ -58,6 +58,7 @@ ANSWERS = {
     "context_too_long": 400,
     "signed_out": 401,
     "access_lost": 403,
+    "not_found": 404,
     "dropped": 502,
     "empty": 502,
     "malformed": 502,

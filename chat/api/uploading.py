@@ -15,6 +15,7 @@ from django.http import Http404
 from django.utils.translation import gettext
 
 from chat.api.credentials import NotAllowedError
+from chat.frames import storable
 from retrieval.ingestion import given, retention
 from retrieval.ingestion.archives import Taken, add_file
 from retrieval.ingestion.fetching import add_url
@@ -166,9 +167,10 @@ def add_text(  # noqa: PLR0913
     id: UUID | None = None,  # noqa: A002
 ) -> Upload:
     """Take a text in, as the file of that name. Raises UploadError."""
-    if not text.strip():
+    kept = storable(text)
+    if not kept.strip():
         raise UploadError("empty", gettext("This document has no text."))
-    file = ContentFile(text.encode(errors="replace"), name)
+    file = ContentFile(kept.encode(), name)
     return add_one(user, collection, name, file, metadata=metadata, id=id)
 
 

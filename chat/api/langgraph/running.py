@@ -10,7 +10,7 @@ from uuid import UUID
 from django.http import Http404
 
 from chat import runs
-from chat.api import asking, streaming
+from chat.api import asking, staying, streaming
 from chat.api.langgraph import messages, states
 from chat.api.langgraph.assistants import graph_id
 from chat.api.langgraph.events import Mode, Position, Translation, failure
@@ -109,7 +109,8 @@ async def _events(
 ) -> AsyncGenerator[bytes]:
     translation = Translation(run, modes, _about(run), after)
     asked = False
-    async with aclosing(asking.frames(request, run.pk)) as frames:
+    # What cannot be read on breaks off: the SDK comes back by itself then.
+    async with aclosing(staying.follow(request, run.pk)) as frames:
         async for frame in frames:
             if frame.seq > 1 and not asked and "values" in modes:
                 asked = True

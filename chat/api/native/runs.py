@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Annotated, Any
@@ -23,16 +22,14 @@ from chat.api.native.idempotency import REPLAYED
 from chat.api.native.paging import Page, Page_, page
 from chat.api.native.run_schemas import AnswerOut, RunIn, answer_out
 from chat.api.refusing import ConflictError, FieldError, checked_metadata
-from chat.frames import BaseFrame, Error
+from chat.frames import BaseFrame
 from chat.models import Message, Run, RunState
-from chat.runstate import RunRefused
 from retrieval.database import in_thread
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
     from django.db.models import QuerySet
 
-logger = logging.getLogger(__name__)
 router = Router(tags=["runs"], auth=Caller(Scope.ASK))
 
 LONGEST_KEY = 64
@@ -143,17 +140,10 @@ async def stop_run(request: Request, run_id: UUID) -> RunOut:
 
 
 async def frames_as_events(request: Request, run: UUID, after: int) -> AsyncGenerator[bytes]:
-    """Yield the frames of a run as events; the last one ends it, or says why it cannot be read."""
+    """Yield the frames of a run as events."""
     async with aclosing(asking.frames(request, run, after)) as frames:
-        try:
-            async for frame in frames:
-                yield event_of(frame)
-        except RunRefused as refused:
-            yield event_of(refused.frame())
-        except Exception:  # the outermost edge: the response has begun
-            logger.exception("Run %s: could not be followed", run)
-            message = gettext("The connection to this answer was lost.")
-            yield event_of(Error(code="internal", message=message, recoverable=True))
+        async for frame in frames:
+            yield event_of(frame)
 
 
 def event_of(frame: BaseFrame) -> bytes:

@@ -27,7 +27,6 @@ ModelName = Annotated[str, StringConstraints(min_length=1), Storable]
 PartText = Annotated[str, Storable]
 GENERATION = ("temperature", "top_p", "frequency_penalty", "presence_penalty", "seed")
 MOST_MESSAGES = 2000
-TEXTS = {"text": "text", "input_text": "text", "refusal": "refusal"}
 
 
 def _joined(content: object) -> object:
@@ -38,12 +37,14 @@ def _joined(content: object) -> object:
         return content
     texts = []
     for part in content:
-        kind = part.get("type") if isinstance(part, dict) else None
-        text = part.get(TEXTS[kind]) if kind in TEXTS else None
-        if not isinstance(text, str):
-            message = gettext("Only text can be asked here.")
-            raise PydanticCustomError("not_text", "{message}", {"message": message})
-        texts.append(text)
+        match part:
+            case {"type": "text" | "input_text", "text": str(text)}:
+                texts.append(text)
+            case {"type": "refusal", "refusal": str(text)}:
+                texts.append(text)
+            case _:
+                message = gettext("Only text can be asked here.")
+                raise PydanticCustomError("not_text", "{message}", {"message": message})
     return "\n".join(texts)
 
 
@@ -89,8 +90,9 @@ class ChatRequest(BaseModel):
     @property
     def generation(self) -> dict[str, Any]:
         """How the answer is to be written, as far as it says."""
-        limit = self.max_completion_tokens or self.max_tokens
-        asked = {name: getattr(self, name) for name in GENERATION} | {"max_tokens": limit}
+        limits = (self.max_completion_tokens, self.max_tokens)
+        asked = {name: getattr(self, name) for name in GENERATION}
+        asked["max_tokens"] = next((limit for limit in limits if limit is not None), None)
         return {name: value for name, value in asked.items() if value is not None}
 
     @property

@@ -175,10 +175,7 @@ async def _events(request: HttpRequest, run: Run, said: Said) -> AsyncGenerator[
             async for frame in frames:
                 for event in await telling.events(frame):
                     yield _encoded(event)
-    except RunRefused as error:
-        yield _encoded(failed(error.message, error.code))
-        yield _encoded(DONE)
-    except DatabaseError:
+    except DatabaseError:  # what is said of passages
         yield _encoded(failed(unavailable_message(), "unavailable"))
         yield _encoded(DONE)
 

@@ -39,8 +39,8 @@ def translated(mode: object, given: object) -> Wanted:
     settings |= _switches(said)
     if conditions := _filters(said):
         settings["filters"] = conditions
-    if said.get("search_strategy") in STRATEGIES:
-        settings["search_strategy"] = STRATEGIES[said["search_strategy"]]
+    if strategy := STRATEGIES.get(str(said.get("search_strategy"))):
+        settings["search_strategy"] = strategy
     if "hybrid_settings" in settings:
         settings["hybrid_settings"] = _hybrid(settings["hybrid_settings"])
     if "chunk_settings" in settings:

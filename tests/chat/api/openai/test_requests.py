@@ -63,6 +63,11 @@ def test_parameters_say_how_it_is_written_and_null_says_nothing() -> None:
     assert request.generation == {"temperature": 0, "max_tokens": 5}
 
 
+def test_a_limit_of_nothing_is_a_limit() -> None:
+    """It is refused further on, and not taken for none."""
+    assert asked(HIGH, max_completion_tokens=0, max_tokens=7).generation == {"max_tokens": 0}
+
+
 def test_harmless_parameters_are_accepted() -> None:
     given = {"n": 1, "user": "u", "logit_bias": {}, "response_format": {"type": "text"}}
     assert asked(HIGH, tools=[], stop=["x"], **given).generation == {}
@@ -93,6 +98,7 @@ def test_what_cannot_be_had_is_refused_with_its_field(fields: dict[str, Any], pa
             "messages.0.content",
         ),
         ({"role": "user", "content": ["x"]}, "messages.0.content"),
+        ({"role": "user", "content": [{"type": ["text"], "text": "x"}]}, "messages.0.content"),
         ({"role": "user", "content": " "}, "messages.0.content"),
         ({"role": "user", "content": "x" * (QUESTION_MAX_CHARS + 1)}, "messages.0.content"),
         ({"role": "assistant", "content": "x"}, "messages"),

@@ -80,6 +80,14 @@ def test_text_becomes_a_document(live: Live, client: Any) -> None:
         client.documents.delete(each)
 
 
+def test_text_is_taken_without_what_cannot_be_stored(live: Live, client: Any) -> None:
+    """With a NUL in it its file would look like none of text."""
+    key = add(live, client, raw_text="The ferry\0 leaves at 8.")
+    found = client.documents.retrieve(key).results
+    assert found.ingestion_status == sdk.IngestionStatus.SUCCESS
+    assert client.documents.download(key).getvalue() == b"The ferry leaves at 8."
+
+
 def test_long_text_is_taken(live: Live, client: Any) -> None:
     """Of five megabytes, twice what Django's forms may have."""
     text = "Each line says något.\n" * (5 * 2**20 // 23)
@@ -136,6 +144,7 @@ def test_documents_go_to_ones_own_collection_unless_one_is_named(
         ({"raw_text": "x", "collection_ids": [str(UUID(int=5))] * 2}, 422, "collection_ids"),
         ({"raw_text": "x", "metadata": {"a.b": 1}}, 422, "a.b"),
         ({"raw_text": " \n"}, 422, "no text"),
+        ({"raw_text": "\0"}, 422, "no text"),
         ({"chunks": ["one", " "]}, 422, "Chunk 2"),
     ],
 )

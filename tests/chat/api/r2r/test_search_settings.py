@@ -106,6 +106,7 @@ def test_scores_and_metadata_are_there_unless_they_are_not_wanted() -> None:
         ("custom", {"chunk_settings": {"index_measure": "miles"}}, "chunk_settings.index_measure"),
         ("custom", {"chunk_settings": {"enabled": False}}, "chunk_settings.enabled"),
         ("custom", {"search_strategy": "magic"}, "search_strategy"),
+        ("custom", {"search_strategy": ["query_fusion"]}, "search_strategy"),
         ("custom", {"use_semantic_search": "maybe"}, "use_semantic_search"),
         ("custom", {"lim": 3}, "lim"),
     ],
