@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from chat import trying
 from chat.answering.question import Question
-from chat.frames import Asking
+from chat.client_messages import Asking
 from chat.models import Assistant
 from chat.refusals import describe
 from retrieval.backends.generation import GenerationSettings

@@ -12,7 +12,7 @@ from django.db.models import Q
 from django.utils.translation import gettext
 
 from chat.answering.question import Question
-from chat.frames import Ask, Asking
+from chat.client_messages import Ask, Asking
 from chat.models import Assistant
 from chat.models.assistants import CHOOSE_ANY_MODEL
 from chat.runstate import RunRefused

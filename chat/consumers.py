@@ -26,18 +26,17 @@ from chat.accounts.models import ApiToken, Guest
 from chat.accounts.sockets import PROTOCOL
 from chat.announcing import announce, conversation_group
 from chat.channel_layer import PROCESS
-from chat.frames import (
+from chat.client_messages import (
     Ack,
     Ask,
-    BaseFrame,
     ClientMessage,
     ClientMessageAdapter,
-    Error,
     Prefetch,
     Resume,
     Stop,
     Watch,
 )
+from chat.frames import BaseFrame, Error
 from chat.refusals import ask_id, refusal, unavailable
 from chat.runs import RunRefused
 from chat.window import Window

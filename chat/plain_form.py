@@ -19,7 +19,7 @@ from pydantic import ValidationError
 from chat import runs
 from chat.accounts import guests
 from chat.accounts.models import Guest
-from chat.frames import QUESTION_MAX_CHARS, Ask
+from chat.client_messages import QUESTION_MAX_CHARS, Ask
 from chat.models import ACTIVE, Conversation
 from chat.refusals import refusal
 from chat.runs import RunRefused

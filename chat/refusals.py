@@ -9,7 +9,8 @@ from typing import Any
 from django.utils.translation import gettext
 from pydantic import ValidationError
 
-from chat.frames import QUESTION_MAX_CHARS, Error, storable
+from chat.client_messages import QUESTION_MAX_CHARS, storable
+from chat.frames import Error
 from chat.runstate import unavailable_message
 
 

@@ -22,8 +22,9 @@ from structlog.contextvars import bound_contextvars
 from chat import allowance, asking, late_grounding, runstate, spending, storing, titling
 from chat.active import OWNER, RUNS, ActiveRun, hold
 from chat.answering import finding, pipeline, prefetch, preparing
+from chat.client_messages import Ask, Prefetch
 from chat.failures import failure
-from chat.frames import Ask, Done, Error, Prefetch
+from chat.frames import Done, Error
 from chat.metrics import RunMeter
 from chat.models import Run, RunState
 from chat.reading import follow, is_withdrawn, wait_for_first_reader

@@ -18,7 +18,8 @@ from chat.accounts.models import Guest
 from chat.answering import titles
 from chat.answering.question import Question
 from chat.asking import Asked
-from chat.frames import Ask, Status
+from chat.client_messages import Ask
+from chat.frames import Status
 from chat.models import ACTIVE, Run, RunState
 from chat.runstate import RunRefused
 from chat.terms import PAGE, Terms

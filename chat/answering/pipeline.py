@@ -16,15 +16,8 @@ from chat.answering.finding import Finding, find, source_of
 from chat.answering.prompts import NO_ANSWER, build_messages
 from chat.answering.question import Clock, Question
 from chat.answering.showing import Showing, showing
-from chat.frames import (
-    Frame,
-    SearchResults,
-    Status,
-    Thinking,
-    Usage,
-    WarningFrame,
-    storable,
-)
+from chat.client_messages import storable
+from chat.frames import Frame, SearchResults, Status, Thinking, Usage, WarningFrame
 from retrieval import search
 from retrieval.backends.base import Delta, GenerationRequest
 

@@ -13,7 +13,8 @@ from chat.answering.citations import CitedAnswer
 from chat.answering.endings import done
 from chat.answering.prompts import turns_before
 from chat.answering.question import Clock, Question
-from chat.frames import Frame, Grounding, Status, Thinking, Usage, WarningFrame, storable
+from chat.client_messages import storable
+from chat.frames import Frame, Grounding, Status, Thinking, Usage, WarningFrame
 from retrieval.backends.base import ChatMessage, Delta, GenerationRequest, Query
 from retrieval.backends.completion import writes
 from retrieval.text.cleaning import inert

@@ -15,8 +15,8 @@ from django.utils.translation import gettext
 from chat import runs
 from chat.announcing import announce
 from chat.api import staying
+from chat.client_messages import Ask
 from chat.frames import (
-    Ask,
     Citation,
     Done,
     Error,

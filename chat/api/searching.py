@@ -19,7 +19,8 @@ from chat.answering import finding, preparing
 from chat.answering.preparing import Prepared
 from chat.answering.question import Clock, Question
 from chat.api.asking import collection_names
-from chat.frames import Asking, Status, Usage, WarningFrame
+from chat.client_messages import Asking
+from chat.frames import Status, Usage, WarningFrame
 from chat.runstate import RunRefused
 from retrieval import search as passages
 from retrieval.backends.base import BackendError

@@ -15,7 +15,7 @@ from django.http import Http404
 from django.utils.translation import gettext
 
 from chat.api.credentials import NotAllowedError
-from chat.frames import storable
+from chat.client_messages import storable
 from retrieval.ingestion import given, retention
 from retrieval.ingestion.archives import Taken, add_file
 from retrieval.ingestion.fetching import add_url

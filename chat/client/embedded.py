@@ -28,7 +28,8 @@ from chat.client.loop import LoopThread
 from chat.client.options import check_metadata
 from chat.client.records import Conversation, Document, Passage
 from chat.client.sync import SyncClient
-from chat.frames import Ask, Frame
+from chat.client_messages import Ask
+from chat.frames import Frame
 from chat.refusals import describe
 from chat.runstate import RunRefused
 from retrieval.database import in_thread

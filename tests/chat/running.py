@@ -7,7 +7,8 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from chat import runs
-from chat.frames import Ask, Frame
+from chat.client_messages import Ask
+from chat.frames import Frame
 from chat.models import Run
 
 QUESTION = "How high is the tower?"

@@ -14,7 +14,7 @@ from pytest_django import Settings
 
 from chat import allowance, pace, runs, runstate, storing
 from chat.accounts.models import Guest
-from chat.frames import Ask, Prefetch
+from chat.client_messages import Ask, Prefetch
 from chat.models import Assistant, Conversation, Message, Run, RunState
 from chat.runstate import RunRefused
 from retrieval.database import in_thread

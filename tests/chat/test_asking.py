@@ -15,7 +15,7 @@ from django.utils import timezone
 from chat import asking
 from chat.accounts.models import Guest
 from chat.asking import Asked, AskedAssistant, find, search_settings
-from chat.frames import Ask
+from chat.client_messages import Ask
 from chat.models import Assistant, Audience, Conversation
 from chat.runs import RunRefused
 from retrieval.database import fetch, in_thread

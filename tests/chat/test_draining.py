@@ -12,7 +12,8 @@ from django.db import connections
 from django.test import AsyncClient
 
 from chat import runs
-from chat.frames import Ask, Done, Error, Frame, Token
+from chat.client_messages import Ask
+from chat.frames import Done, Error, Frame, Token
 from chat.models import Conversation, Run, RunState
 from retrieval.models import Chunk
 from tests.background import settled

@@ -5,7 +5,8 @@ from uuid import UUID
 import pytest
 from pydantic import ValidationError
 
-from chat.frames import ClientMessageAdapter, FrameAdapter, Stop, Token
+from chat.client_messages import ClientMessageAdapter, Stop
+from chat.frames import FrameAdapter, Token
 
 RUN = UUID("019abcde-0000-7000-8000-000000000000")
 

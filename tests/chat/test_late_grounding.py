@@ -14,7 +14,8 @@ from prometheus_client import REGISTRY
 from pytest_django import Settings
 
 from chat import late_grounding, runs
-from chat.frames import Ask, Done, Frame, Grounding, Snapshot
+from chat.client_messages import Ask
+from chat.frames import Done, Frame, Grounding, Snapshot
 from chat.models import Citation, Message, Run, RunFrame, RunState
 from chat.runlog import RunLog
 from chat.templatetags.conversations import citation_data

@@ -11,7 +11,8 @@ from prometheus_client import REGISTRY
 from structlog.testing import LogCapture
 
 from chat import runs
-from chat.frames import Ask, Done, Error, Status, Token, Usage, WarningFrame
+from chat.client_messages import Ask
+from chat.frames import Done, Error, Status, Token, Usage, WarningFrame
 from chat.metrics import RunMeter
 from retrieval.backends.base import BackendError
 from retrieval.models import Chunk

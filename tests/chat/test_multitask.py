@@ -7,7 +7,8 @@ from django.contrib.auth.models import User
 from pytest_django import Settings
 
 from chat import runs
-from chat.frames import Ask, Done, Frame
+from chat.client_messages import Ask
+from chat.frames import Done, Frame
 from chat.models import Run
 from retrieval.models import Chunk
 from tests.fakes import ScriptedGenerator

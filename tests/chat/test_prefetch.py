@@ -11,7 +11,8 @@ from pytest_django import Settings
 
 from chat import runs
 from chat.answering import prefetch
-from chat.frames import Ask, Frame, Prefetch
+from chat.client_messages import Ask, Prefetch
+from chat.frames import Frame
 from retrieval.models import Chunk, Collection, Document, DocumentVersion, Stage, Visibility
 from tests.background import settled
 from tests.fakes import ScriptedGenerator

@@ -1,10 +1,10 @@
-"""docs/protocol.md says what chat/frames.py defines."""
+"""docs/protocol.md says what chat/frames.py and chat/client_messages.py define."""
 
 import re
 from pathlib import Path
 from typing import Any, get_args
 
-from chat import frames
+from chat import client_messages, frames
 
 PAGE = (Path(__file__).parents[2] / "docs" / "protocol.md").read_text()
 NOT_IN_TABLE = {"type", "run", "seq"}
@@ -30,5 +30,5 @@ def test_the_page_has_every_frame_with_its_fields() -> None:
 
 
 def test_the_page_has_every_message_with_its_fields() -> None:
-    messages = defined(frames.ClientMessageAdapter, {"type"})
+    messages = defined(client_messages.ClientMessageAdapter, {"type"})
     assert documented("## From the client") == messages

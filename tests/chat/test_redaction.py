@@ -12,7 +12,8 @@ from django.test import Client
 from django.urls import reverse
 
 from chat import quoting, redaction, runs
-from chat.frames import Ask, Citation, Done, Frame, SearchResults, Snapshot, Token
+from chat.client_messages import Ask
+from chat.frames import Citation, Done, Frame, SearchResults, Snapshot, Token
 from chat.models import Citation as StoredCitation
 from chat.models import Run, RunFrame, RunState
 from retrieval.backends.base import QUOTING

@@ -14,7 +14,8 @@ from pytest_django import Settings
 
 from chat import runs
 from chat.answering import prefetch
-from chat.frames import Ask, Frame, Prefetch, SearchResults, Status, WarningFrame
+from chat.client_messages import Ask, Prefetch
+from chat.frames import Frame, SearchResults, Status, WarningFrame
 from chat.models import Assistant, Conversation, Run, RunFrame
 from retrieval import per_loop
 from retrieval.database import in_thread

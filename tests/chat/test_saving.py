@@ -6,7 +6,8 @@ import pytest
 from django.contrib.auth.models import User
 
 from chat import runstate
-from chat.frames import Ask, Citation, Done, SearchResults, Source, Token
+from chat.client_messages import Ask
+from chat.frames import Citation, Done, SearchResults, Source, Token
 from chat.models import Candidate, Message, Run, RunFrame, RunState
 from chat.models import Citation as StoredCitation
 from chat.runlog import RunLog

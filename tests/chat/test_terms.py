@@ -10,7 +10,8 @@ from pytest_django import Settings
 
 from chat import runs
 from chat.active import RUNS
-from chat.frames import Ask, Done
+from chat.client_messages import Ask
+from chat.frames import Done
 from chat.models import Assistant, Conversation, Message, Run, RunState
 from chat.runs import RunRefused
 from chat.sidebar import listing

@@ -14,7 +14,8 @@ from pytest_django import Settings
 from chat import runs, titling
 from chat.answering import titles
 from chat.answering.titles import Title
-from chat.frames import Ask, Done
+from chat.client_messages import Ask
+from chat.frames import Done
 from chat.models import Conversation, Titling
 from retrieval.backends.base import BackendError
 from retrieval.limits.models import Charge

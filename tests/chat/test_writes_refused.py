@@ -17,7 +17,8 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from chat import runs, runstate
-from chat.frames import Ask, Done, Frame, Token
+from chat.client_messages import Ask
+from chat.frames import Done, Frame, Token
 from chat.models import ACTIVE, Conversation, Message, Role, Run, RunFrame, RunState
 from retrieval.database import in_thread
 from retrieval.models import Chunk

@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 from asgiref.sync import sync_to_async
 
-from chat.frames import ClientMessage
+from chat.client_messages import ClientMessage
 from chat.models import Assistant, Conversation, Message, Run
 from tests.doors.people import (
     ADMINISTRATOR,

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from chat.frames import ClientMessageAdapter, Error
+from chat.client_messages import ClientMessageAdapter
+from chat.frames import Error
 from chat.refusals import refusal
 from ragsite.origins import is_allowed
 from retrieval.ingestion import metadata

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from chat.frames import QUESTION_MAX_CHARS, CitationData, Done
+from chat.client_messages import QUESTION_MAX_CHARS
+from chat.frames import CitationData, Done
 from retrieval.backends.base import ChatMessage
 
 Message = dict[str, Any]

@@ -17,7 +17,7 @@ from pydantic import (
 
 from chat.api.langgraph.events import Mode
 from chat.api.langgraph.messages import question
-from chat.frames import UNSTORABLE, Ask
+from chat.client_messages import UNSTORABLE, Ask
 from chat.refusals import fault
 from retrieval.backends.base import ChatMessage
 

@@ -14,8 +14,8 @@ from chat.accounts.models import Scope
 from chat.api.native.answers import FeedbackOut, MessageOut, feedback_out, messages
 from chat.api.native.callers import Caller, Request
 from chat.api.native.parsing import Body
+from chat.client_messages import Storable
 from chat.feedback import give, own_answers
-from chat.frames import Storable
 from chat.models import Feedback, Message, Reason
 from chat.models.feedback import COMMENT_MAX_CHARS
 

@@ -11,7 +11,7 @@ from ninja.errors import HttpError
 from ninja.parser import Parser
 from pydantic import ConfigDict
 
-from chat.frames import storable
+from chat.client_messages import storable
 
 if TYPE_CHECKING:
     from django.http import HttpRequest

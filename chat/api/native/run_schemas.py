@@ -12,7 +12,8 @@ from chat.api.native.answers import Problem, RunOut, run_out
 from chat.api.native.document_schemas import CollectionRef
 from chat.api.native.parsing import Body
 from chat.api.native.search import Warned
-from chat.frames import Ask, CitationData, Grounding, Name, QuestionText, Source
+from chat.client_messages import Ask, Name, QuestionText
+from chat.frames import CitationData, Grounding, Source
 from chat.terms import Terms
 from retrieval.backends.base import ChatMessage
 

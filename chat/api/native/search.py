@@ -13,7 +13,7 @@ from chat.api import searching
 from chat.api.native.callers import Caller, Request
 from chat.api.native.document_schemas import CollectionName, CollectionRef
 from chat.api.native.parsing import Body
-from chat.frames import QuestionText
+from chat.client_messages import QuestionText
 from retrieval.search import Hit
 
 router = Router(tags=["search"], auth=Caller(Scope.SEARCH))

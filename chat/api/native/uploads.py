@@ -28,7 +28,7 @@ from chat.api.native.document_schemas import (
 from chat.api.native.documents import router
 from chat.api.native.idempotency import idempotent
 from chat.api.refusing import ConflictError, FieldError, checked_metadata
-from chat.frames import storable
+from chat.client_messages import storable
 from retrieval.audit.recording import record
 from retrieval.ingestion import retrying
 from retrieval.ingestion.archives import Taken

@@ -12,7 +12,7 @@ from django.utils.translation import gettext
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, ValidationError
 
 from chat.api.openai import errors
-from chat.frames import storable
+from chat.client_messages import storable
 
 if TYPE_CHECKING:
     from retrieval.backends.base import Embedder, Vectors

@@ -19,7 +19,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from chat.api.openai import errors
-from chat.frames import Ask, Storable
+from chat.client_messages import Ask, Storable
 from chat.refusals import describe, fault
 from retrieval.backends.base import ChatMessage
 

@@ -15,7 +15,7 @@ from chat.api import uploading
 from chat.api.credentials import Caller
 from chat.api.r2r import shapes, wire
 from chat.api.r2r.documents import documents_as_they_stand
-from chat.frames import storable
+from chat.client_messages import storable
 from retrieval.models import Collection
 
 if TYPE_CHECKING:

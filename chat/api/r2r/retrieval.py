@@ -23,7 +23,7 @@ from chat.api.r2r.events import DONE, Event, Telling, failed
 from chat.api.r2r.passages import described
 from chat.api.r2r.results import by_number, citations, used
 from chat.api.refusing import AnswerError
-from chat.frames import Ask, QuestionText
+from chat.client_messages import Ask, QuestionText
 from chat.models import Assistant
 from chat.refusals import fault
 from chat.runstate import RunRefused, unavailable_message

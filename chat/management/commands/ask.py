@@ -12,7 +12,8 @@ from django.core.management.base import CommandError, CommandParser
 from pydantic import ValidationError
 
 from chat import runs
-from chat.frames import Ask, Done, Error, SearchResults, Status, Token, WarningFrame
+from chat.client_messages import Ask
+from chat.frames import Done, Error, SearchResults, Status, Token, WarningFrame
 from chat.refusals import describe
 from retrieval.management.ready import ReadyCommand
 

@@ -9,7 +9,8 @@ from django.contrib.auth.models import User
 from django.db import connections
 
 from chat import runs
-from chat.frames import Ask, Citation, SearchResults, Source
+from chat.client_messages import Ask
+from chat.frames import Citation, SearchResults, Source
 from retrieval.models import Chunk, Document, DocumentVersion
 from tests.background import settled
 from tests.fakes import ScriptedGenerator

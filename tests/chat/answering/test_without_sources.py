@@ -15,7 +15,8 @@ from chat import runs, runstate
 from chat.answering import pipeline
 from chat.answering.prompts import NO_ANSWER
 from chat.answering.question import Question
-from chat.frames import Ask, Done, Frame, SearchResults, Token, WarningFrame
+from chat.client_messages import Ask
+from chat.frames import Done, Frame, SearchResults, Token, WarningFrame
 from chat.models import Assistant, Run, RunFrame
 from retrieval import search
 from retrieval.backends.base import ChatMessage

@@ -7,7 +7,7 @@ import pytest
 
 from chat.api.openai import requests
 from chat.api.openai.errors import ApiError
-from chat.frames import QUESTION_MAX_CHARS
+from chat.client_messages import QUESTION_MAX_CHARS
 
 HIGH = {"role": "user", "content": "How high is it?"}
 

@@ -288,7 +288,7 @@ def test_conversations_are_kept(live: Live, client: Any, other: Any) -> None:
 def test_conversation_has_its_messages(live: Live, client: Any) -> None:
     """What was asked elsewhere, with what its answers cite."""
     from chat import runs  # noqa: PLC0415
-    from chat.frames import Ask  # noqa: PLC0415
+    from chat.client_messages import Ask  # noqa: PLC0415
 
     async def ask() -> Any:
         run = await runs.start(live.user, Ask(type="ask", text="How high is the tower of Lund?"))
