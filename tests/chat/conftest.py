@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 
 import pytest
 import stamina
@@ -21,6 +21,7 @@ from retrieval.text import fulltext
 from tests import conversations
 from tests.background import settled
 from tests.fakes import ScriptedGenerator
+from tests.sockets import Page
 
 TOWER = "The tower of Lund is 96 metres high. Anna Berg built the tower in 1931."
 
@@ -46,6 +47,14 @@ def user(transactional_db: None) -> User:
 @pytest.fixture
 def other(transactional_db: None) -> User:
     return User.objects.create_user("bob", password="bob")
+
+
+@pytest.fixture
+async def tab(user: User, visit: Callable[..., Awaitable[Page]]) -> Page:
+    """Return the open socket of a page that `user` looks at."""
+    opened = await visit(user)
+    await opened.connect()
+    return opened
 
 
 @pytest.fixture

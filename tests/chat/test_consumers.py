@@ -16,17 +16,15 @@ from retrieval.connections import connections as loop_connections
 from retrieval.models import Chunk
 from tests.background import settled
 from tests.fakes import ScriptedGenerator
-from tests.sockets import QUESTION, frame, frames_until
+from tests.sockets import QUESTION, Page, frame, frames_until
 
 
 async def test_a_question_is_answered_in_frames(
-    user: User, tower: Chunk, generator: ScriptedGenerator, visit: Any
+    tower: Chunk, generator: ScriptedGenerator, tab: Page
 ) -> None:
     generator.script = ["It is 96 m high [1]."]
-    page = await visit(user)
-    await page.connect()
-    await page.send_json_to(QUESTION)
-    received = await frames_until(page, "done", "error")
+    await tab.send_json_to(QUESTION)
+    received = await frames_until(tab, "done", "error")
     assert [each.get("stage", each["type"]) for each in received] == [
         "queued", "searching", "reranking", "search_results", "generating",
         "token", "token", "citation", "token", "grounding", "done",
@@ -40,15 +38,13 @@ async def test_a_question_is_answered_in_frames(
 
 
 async def test_stop_is_heard_while_the_answer_streams(
-    user: User, tower: Chunk, generator: ScriptedGenerator, visit: Any
+    tower: Chunk, generator: ScriptedGenerator, tab: Page
 ) -> None:
     generator.script = ["Half", asyncio.Event()]
-    page = await visit(user)
-    await page.connect()
-    await page.send_json_to(QUESTION)
-    await frames_until(page, "token")
-    await page.send_json_to({"type": "stop"})
-    last = (await frames_until(page, "done"))[-1]
+    await tab.send_json_to(QUESTION)
+    await frames_until(tab, "token")
+    await tab.send_json_to({"type": "stop"})
+    last = (await frames_until(tab, "done"))[-1]
     assert (last["finish_reason"], last["answer"]) == ("cancelled", "Half")
     assert generator.closed.is_set()
 
@@ -113,13 +109,11 @@ async def test_a_question_that_comes_while_a_tab_begins_to_watch_is_seen_there(
 
 
 async def test_resume_sends_only_what_was_missed(
-    user: User, tower: Chunk, generator: ScriptedGenerator, visit: Any
+    user: User, tower: Chunk, generator: ScriptedGenerator, tab: Page, visit: Any
 ) -> None:
     generator.script = ["One. ", "Two."]
-    page = await visit(user)
-    await page.connect()
-    await page.send_json_to(QUESTION)
-    received = await frames_until(page, "done")
+    await tab.send_json_to(QUESTION)
+    received = await frames_until(tab, "done")
     again = await visit(user)
     await again.connect()
     await again.send_json_to({"type": "resume", "run": received[0]["run"], "after": 5})
@@ -127,15 +121,13 @@ async def test_resume_sends_only_what_was_missed(
 
 
 async def test_leaving_for_good_closes_the_generators_stream(
-    user: User, tower: Chunk, generator: ScriptedGenerator, visit: Any, settings: Settings
+    tower: Chunk, generator: ScriptedGenerator, tab: Page, settings: Settings
 ) -> None:
     settings.RUN_GRACE_SECONDS = 0
     generator.script = ["Half", asyncio.Event()]
-    page = await visit(user)
-    await page.connect()
-    await page.send_json_to(QUESTION)
-    await frames_until(page, "token")
-    await page.disconnect()
+    await tab.send_json_to(QUESTION)
+    await frames_until(tab, "token")
+    await tab.disconnect()
     async with asyncio.timeout(5):
         await generator.closed.wait()
         await settled()
@@ -143,28 +135,24 @@ async def test_leaving_for_good_closes_the_generators_stream(
 
 
 async def test_what_is_typed_is_looked_for_ahead_and_only_the_newest(
-    user: User, tower: Chunk, generator: ScriptedGenerator, visit: Any
+    tower: Chunk, generator: ScriptedGenerator, tab: Page
 ) -> None:
     generator.script = ["96 m."]
-    page = await visit(user)
-    await page.connect()
     for text in ("How high is", "How high is the tower?"):
-        await page.send_json_to({"type": "prefetch", "text": text})
-    await page.send_json_to(QUESTION)
-    received = await frames_until(page, "done", "error")
+        await tab.send_json_to({"type": "prefetch", "text": text})
+    await tab.send_json_to(QUESTION)
+    received = await frames_until(tab, "done", "error")
     assert [each.get("stage", each["type"]) for each in received] == [
         "queued", "search_results", "generating", "token", "grounding", "done",
     ]  # fmt: skip
 
 
 async def test_a_prefetch_of_what_may_not_be_asked_is_passed_over(
-    user: User, generator: ScriptedGenerator, visit: Any
+    generator: ScriptedGenerator, tab: Page
 ) -> None:
-    page = await visit(user)
-    await page.connect()
-    await page.send_json_to({"type": "prefetch", "text": "Hello?", "conversation": str(uuid4())})
-    await page.send_json_to(QUESTION)
-    assert (await frame(page))["stage"] == "queued"
+    await tab.send_json_to({"type": "prefetch", "text": "Hello?", "conversation": str(uuid4())})
+    await tab.send_json_to(QUESTION)
+    assert (await frame(tab))["stage"] == "queued"
 
 
 async def test_a_reader_that_takes_nothing_in_is_held_back_until_it_acknowledges(
@@ -177,37 +165,35 @@ async def test_a_reader_that_takes_nothing_in_is_held_back_until_it_acknowledges
     monkeypatch.setattr("chat.window.MOST_BYTES_UNKNOWN", 10_000)
     monkeypatch.setattr("chat.window.MOST_BYTES", 10_000)
     generator.script = ["One. ", *(f"{'word ' * 1500}." for _ in range(4))]
-    page = await visit(user)
-    await page.connect()
-    await page.send_json_to(QUESTION)
-    held = await frames_until(page, "token")
+    tab = await visit(user)
+    await tab.connect()
+    await tab.send_json_to(QUESTION)
+    held = await frames_until(tab, "token")
     while "word" not in held[-1].get("text", ""):
-        held.append(await frame(page))
-    while not await page.receive_nothing(timeout=0.2):
-        held.append(await frame(page))
+        held.append(await frame(tab))
+    while not await tab.receive_nothing(timeout=0.2):
+        held.append(await frame(tab))
     assert held[-1]["type"] == "token"
     await settled()  # the run itself was not held back
-    await page.send_json_to({"type": "ack", "run": held[0]["run"], "seq": held[-1]["seq"]})
-    rest = [await frame(page)]
+    await tab.send_json_to({"type": "ack", "run": held[0]["run"], "seq": held[-1]["seq"]})
+    rest = [await frame(tab)]
     while rest[-1]["type"] != "done":
-        await page.send_json_to({"type": "ack", "run": held[0]["run"], "seq": rest[-1]["seq"]})
-        rest.append(await frame(page))
+        await tab.send_json_to({"type": "ack", "run": held[0]["run"], "seq": rest[-1]["seq"]})
+        rest.append(await frame(tab))
     seqs = [each["seq"] for each in (*held, *rest)]
     assert seqs == list(range(1, len(seqs) + 1))
 
 
 async def test_readers_those_that_came_back_and_refusals_are_counted(
-    user: User, tower: Chunk, generator: ScriptedGenerator, visit: Any
+    user: User, tower: Chunk, generator: ScriptedGenerator, tab: Page, visit: Any
 ) -> None:
     def count(name: str, **labels: str) -> float:
         return REGISTRY.get_sample_value(f"ragsite_{name}", labels) or 0
 
     resumes, refusals = count("resumes_total"), count("refusals_total", code="bad_json")
     generator.script = ["Half", asyncio.Event()]
-    page = await visit(user)
-    await page.connect()
-    await page.send_json_to(QUESTION)
-    run = (await frames_until(page, "token"))[0]["run"]
+    await tab.send_json_to(QUESTION)
+    run = (await frames_until(tab, "token"))[0]["run"]
     again = await visit(user)
     await again.connect()
     await again.send_json_to({"type": "resume", "run": run})
@@ -219,29 +205,27 @@ async def test_readers_those_that_came_back_and_refusals_are_counted(
     assert count("refusals_total", code="bad_json") - refusals == 1
     await again.send_json_to({"type": "stop", "run": run})
     await frames_until(again, "done")
-    await frames_until(page, "done")
+    await frames_until(tab, "done")
     await again.disconnect()
     assert count("subscribers") == 0
 
 
 async def test_what_is_sent_while_the_database_is_away_gets_an_error_frame(
-    user: User, tower: Chunk, generator: ScriptedGenerator, visit: Any
+    tower: Chunk, generator: ScriptedGenerator, tab: Page
 ) -> None:
     """The socket stays open, and the same question can be asked again."""
     generator.script = ["96 m."]
-    page = await visit(user)
-    await page.connect()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("retrieval.connections.connect", away)
         await loop_connections.aclose()
-        await page.send_json_to(QUESTION)
-        refused = await frame(page)
+        await tab.send_json_to(QUESTION)
+        refused = await frame(tab)
     assert (refused["type"], refused["code"], refused["recoverable"]) == (
         "error", "unavailable", True,
     )  # fmt: skip
     assert refused["ask"] == QUESTION["id"]
-    await page.send_json_to(QUESTION)
-    assert (await frames_until(page, "done", "error"))[-1]["type"] == "done"
+    await tab.send_json_to(QUESTION)
+    assert (await frames_until(tab, "done", "error"))[-1]["type"] == "done"
 
 
 async def away() -> None:

@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from chat.models import Message
 from retrieval.models import Chunk
 from tests.fakes import ScriptedGenerator
-from tests.sockets import QUESTION, frame, frames_until
+from tests.sockets import QUESTION, Page, frame, frames_until
 
 NOBODYS = "943fad48-67b5-4f75-a7c1-ba2f935198ad"
 
@@ -38,44 +38,32 @@ NOBODYS = "943fad48-67b5-4f75-a7c1-ba2f935198ad"
     ],
 )
 async def test_a_bad_message_gets_an_error_and_the_socket_goes_on(
-    user: User, generator: ScriptedGenerator, visit: Any, message: str, code: str
+    generator: ScriptedGenerator, tab: Page, message: str, code: str
 ) -> None:
-    page = await visit(user)
-    await page.connect()
-    await page.send_to(text_data=message)
-    refused = await frame(page)
+    await tab.send_to(text_data=message)
+    refused = await frame(tab)
     assert (refused["type"], refused["run"], refused["seq"]) == ("error", None, 0)
     assert refused["code"] == code
-    await page.send_json_to(QUESTION)
-    assert (await frames_until(page, "done"))[-1]["finish_reason"] == "no_answer"
+    await tab.send_json_to(QUESTION)
+    assert (await frames_until(tab, "done"))[-1]["finish_reason"] == "no_answer"
     assert await Message.objects.acount() == 2
 
 
-async def test_a_refused_question_is_named(
-    user: User, generator: ScriptedGenerator, visit: Any
-) -> None:
-    page = await visit(user)
-    await page.connect()
-    await page.send_json_to({"type": "ask", "text": "", "id": "mine"})
-    assert (await frame(page))["ask"] == "mine"
+async def test_a_refused_question_is_named(generator: ScriptedGenerator, tab: Page) -> None:
+    await tab.send_json_to({"type": "ask", "text": "", "id": "mine"})
+    assert (await frame(tab))["ask"] == "mine"
 
 
-async def test_bytes_that_are_no_json_get_an_error(
-    user: User, generator: ScriptedGenerator, visit: Any
-) -> None:
-    page = await visit(user)
-    await page.connect()
-    await page.send_to(bytes_data=b"\xff\xfe\x00")
-    assert (await frame(page))["code"] == "bad_json"
+async def test_bytes_that_are_no_json_get_an_error(generator: ScriptedGenerator, tab: Page) -> None:
+    await tab.send_to(bytes_data=b"\xff\xfe\x00")
+    assert (await frame(tab))["code"] == "bad_json"
 
 
 async def test_a_message_that_is_too_big_closes_the_socket(
-    user: User, generator: ScriptedGenerator, visit: Any
+    generator: ScriptedGenerator, tab: Page
 ) -> None:
-    page = await visit(user)
-    await page.connect()
-    await page.send_to(text_data="x" * 1_000_001)
-    assert await page.receive_output(timeout=10) == {"type": "websocket.close", "code": 4413}
+    await tab.send_to(text_data="x" * 1_000_001)
+    assert await tab.receive_output(timeout=10) == {"type": "websocket.close", "code": 4413}
 
 
 async def test_another_persons_run_is_not_there(
@@ -86,13 +74,13 @@ async def test_another_persons_run_is_not_there(
     await mine.connect()
     await mine.send_json_to(QUESTION)
     begun = (await frames_until(mine, "done"))[0]
-    page = await visit(other)
-    await page.connect()
+    tab = await visit(other)
+    await tab.connect()
     for message in (
         {"type": "resume", "run": begun["run"]},
         {"type": "watch", "conversation": begun["conversation"]},
         {"type": "stop", "run": begun["run"]},
         QUESTION | {"conversation": begun["conversation"]},
     ):
-        await page.send_json_to(message)
-        assert (await frame(page))["code"] == "not_found"
+        await tab.send_json_to(message)
+        assert (await frame(tab))["code"] == "not_found"

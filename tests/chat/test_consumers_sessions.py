@@ -13,87 +13,79 @@ from django.test import Client
 from chat.models import Message
 from retrieval.models import Chunk
 from tests.fakes import ScriptedGenerator
-from tests.sockets import CLOSED, QUESTION, frame, frames_until
+from tests.sockets import CLOSED, QUESTION, Page, frame, frames_until
 
 
 async def test_a_socket_without_a_sign_in_is_closed_with_4401(
     transactional_db: None, visit: Any
 ) -> None:
-    page = await visit()
-    assert await page.connect() == (True, None)
-    assert await page.receive_output(timeout=10) == {"type": "websocket.close", "code": 4401}
+    tab = await visit()
+    assert await tab.connect() == (True, None)
+    assert await tab.receive_output(timeout=10) == {"type": "websocket.close", "code": 4401}
 
 
 async def test_signing_out_closes_the_socket_and_ends_what_it_reads(
-    user: User, tower: Chunk, generator: ScriptedGenerator, visit: Any
+    tower: Chunk, generator: ScriptedGenerator, tab: Page
 ) -> None:
     generator.script = ["Half", asyncio.Event()]
-    page = await visit(user)
-    await page.connect()
-    await page.send_json_to(QUESTION)
-    await frames_until(page, "token")
+    await tab.send_json_to(QUESTION)
+    await frames_until(tab, "token")
     browser = Client()
-    browser.cookies[django_settings.SESSION_COOKIE_NAME] = page.session
+    browser.cookies[django_settings.SESSION_COOKIE_NAME] = tab.session
     await sync_to_async(browser.post)("/accounts/logout/")
-    assert await page.receive_output(timeout=10) == CLOSED
+    assert await tab.receive_output(timeout=10) == CLOSED
 
 
 async def test_signing_out_leaves_other_sessions_alone(
     user: User, generator: ScriptedGenerator, visit: Any
 ) -> None:
-    page, other_device = await visit(user), await visit(user)
-    await page.connect()
+    tab, other_device = await visit(user), await visit(user)
+    await tab.connect()
     await other_device.connect()
     browser = Client()
-    browser.cookies[django_settings.SESSION_COOKIE_NAME] = page.session
+    browser.cookies[django_settings.SESSION_COOKIE_NAME] = tab.session
     await sync_to_async(browser.post)("/accounts/logout/")
-    assert await page.receive_output(timeout=10) == CLOSED
+    assert await tab.receive_output(timeout=10) == CLOSED
     await other_device.send_json_to(QUESTION)
     assert (await frame(other_device))["stage"] == "queued"
 
 
 async def test_deactivating_a_user_closes_the_socket(
-    user: User, generator: ScriptedGenerator, visit: Any
+    user: User, generator: ScriptedGenerator, tab: Page
 ) -> None:
-    page = await visit(user)
-    await page.connect()
     user.is_active = False
     await sync_to_async(user.save)()
-    assert await page.receive_output(timeout=10) == CLOSED
+    assert await tab.receive_output(timeout=10) == CLOSED
 
 
 async def test_a_session_that_ended_unheard_is_noticed_when_something_is_asked(
-    user: User, generator: ScriptedGenerator, visit: Any
+    generator: ScriptedGenerator, tab: Page
 ) -> None:
-    page = await visit(user)
-    await page.connect()
     await User.objects.aupdate(is_active=False)
-    await page.send_json_to(QUESTION)
-    assert await page.receive_output(timeout=10) == CLOSED
+    await tab.send_json_to(QUESTION)
+    assert await tab.receive_output(timeout=10) == CLOSED
     assert await Message.objects.acount() == 0
 
 
 async def test_who_changed_the_password_goes_on(
-    user: User, tower: Chunk, generator: ScriptedGenerator, visit: Any
+    user: User, tower: Chunk, generator: ScriptedGenerator, tab: Page
 ) -> None:
     """The session is a new password's, too: `update_session_auth_hash` saw to that."""
     generator.script = ["96 m."]
-    page = await visit(user)
-    await page.connect()
 
     def change_password() -> None:
         user.set_password("another")
         User.objects.filter(pk=user.pk).update(password=user.password)
-        session = SessionStore(page.session)
+        session = SessionStore(tab.session)
         session[HASH_SESSION_KEY] = user.get_session_auth_hash()
         session.save()
 
     await sync_to_async(change_password)()
-    await page.send_json_to(QUESTION)
-    assert (await frames_until(page, "done", "error"))[-1]["type"] == "done"
+    await tab.send_json_to(QUESTION)
+    assert (await frames_until(tab, "done", "error"))[-1]["type"] == "done"
 
 
 async def test_a_foreign_origins_handshake_is_rejected(user: User, visit: Any) -> None:
-    page = await visit(user, origin="http://evil.example")
-    connected, _ = await page.connect()
+    tab = await visit(user, origin="http://evil.example")
+    connected, _ = await tab.connect()
     assert not connected
