@@ -3,37 +3,32 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
 from pathlib import Path
-from typing import Any, Self
+from typing import Self, Unpack
 from uuid import UUID
 
 from chat.client.errors import AnswerFailedError, NotAllowedError, RagError
 from chat.client.events import Events, StreamEvent
 from chat.client.files import check_single
-from chat.client.options import check_agent_options
+from chat.client.options import (
+    AskOptions,
+    Id,
+    QuestionOptions,
+    SearchOptions,
+    UploadOptions,
+    check_agent_options,
+)
 from chat.client.records import Answer, Conversation, Document, Passage
 from chat.frames import TERMINAL, Done, Error, Frame, SearchResults, Status, Token
-
-Id = UUID | str
 
 
 class AsyncClient(ABC):
     """The interface of both asynchronous clients; a client is also its context manager."""
 
     @abstractmethod
-    def frames(  # noqa: PLR0913 - what can be said of a question
-        self,
-        message: str,
-        *,
-        thread_id: Id | None = None,
-        assistant: str | None = None,
-        model_name: str | None = None,
-        collections: Sequence[str] | None = None,
-        settings: Mapping[str, Any] | None = None,
-        generation: Mapping[str, Any] | None = None,
-    ) -> AsyncGenerator[Frame]:
+    def frames(self, message: str, **options: Unpack[AskOptions]) -> AsyncGenerator[Frame]:
         """Ask, and yield the frames of the answer, each once; the last is `done` or `error`.
 
         A generator that is closed early leaves the answer to its grace period, in which `resume`
@@ -49,38 +44,19 @@ class AsyncClient(ABC):
         """Stop an answer; stopping what has ended is a success. Raises RagError."""
 
     @abstractmethod
-    async def search(
-        self,
-        query: str,
-        *,
-        settings: Mapping[str, Any] | None = None,
-        collections: Sequence[str] | None = None,
-        assistant: str | None = None,
-    ) -> list[Passage]:
+    async def search(self, query: str, **options: Unpack[SearchOptions]) -> list[Passage]:
         """Return the passages that fit, best first. Raises RagError."""
 
     @abstractmethod
     async def upload_all(
-        self,
-        path: str | Path,
-        *,
-        collection: str | None = None,
-        wait: bool | float = True,
-        metadata: Mapping[str, Any] | None = None,
+        self, path: str | Path, **options: Unpack[UploadOptions]
     ) -> list[Document]:
         """Add a file, or each file of an archive, as `upload` does; none of them is checked.
 
         Raises RagError.
         """
 
-    async def upload(
-        self,
-        path: str | Path,
-        *,
-        collection: str | None = None,
-        wait: bool | float = True,
-        metadata: Mapping[str, Any] | None = None,
-    ) -> Document:
+    async def upload(self, path: str | Path, **options: Unpack[UploadOptions]) -> Document:
         """Add a file to a collection, and with `wait` return when questions find it.
 
         It waits as long as that takes, or so many seconds. A collection is named by its name or
@@ -88,10 +64,8 @@ class AsyncClient(ABC):
         DocumentFailedError if the file cannot be read, RagError.
         """
         check_single(Path(path))
-        (document,) = await self.upload_all(
-            path, collection=collection, wait=wait, metadata=metadata
-        )
-        return document.checked() if wait else document
+        (document,) = await self.upload_all(path, **options)
+        return document.checked() if options.get("wait", True) else document
 
     @abstractmethod
     async def document(self, document_id: Id) -> Document:
@@ -129,7 +103,7 @@ class AsyncClient(ABC):
         plan_mode: bool = False,
         subagent_enabled: bool = False,
         recursion_limit: int = 100,
-        **more: Any,
+        **more: Unpack[QuestionOptions],
     ) -> AsyncGenerator[StreamEvent]:
         """Ask, and yield events up to `end`, which is always the last.
 
@@ -142,7 +116,7 @@ class AsyncClient(ABC):
         frames = self.frames(message, thread_id=thread_id, model_name=model_name, **more)
         return self._events(message, frames, Events(thinking=thinking_enabled))
 
-    async def ask(self, message: str, **options: Any) -> Answer:
+    async def ask(self, message: str, **options: Unpack[AskOptions]) -> Answer:
         """Return the answer to a question when it has ended; the options are those of `frames`.
 
         Raises AnswerFailedError if it breaks off, RagError.

@@ -21,11 +21,11 @@ from chat.announcing import announce
 from chat.api import asking, refusing, searching, uploading
 from chat.api.credentials import NotAllowedError
 from chat.client import stored
-from chat.client.base import AsyncClient, Id
+from chat.client.base import AsyncClient
 from chat.client.errors import BadRequestError, RagError, UnavailableError, of_status
 from chat.client.files import one_collection, patience
 from chat.client.loop import LoopThread
-from chat.client.options import check_metadata
+from chat.client.options import Id, check_metadata
 from chat.client.records import Conversation, Document, Passage
 from chat.client.sync import SyncClient
 from chat.client_messages import Ask

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
-from chat.client.base import AsyncClient, Id
+from chat.client.base import AsyncClient
 from chat.client.connection import Connection
 from chat.client.files import one_collection, patience, within
 from chat.client.following import follow
-from chat.client.options import check_metadata
+from chat.client.options import Id, check_metadata
 from chat.client.records import Conversation, Document, Passage
 from chat.frames import Frame
 

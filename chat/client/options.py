@@ -1,19 +1,54 @@
-"""What can be said of a question beside its words."""
+"""What can be said of a question, a search or a file, and what of it is wrong from the start."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, TypedDict
+from uuid import UUID
 
 import httpx2
 
 from chat.client.errors import BadRequestError, NotAvailableError
 
+Id = UUID | str
+
 MOST_STEPS = 10_000
 TOKEN = re.compile(r"[!-~]+")
 NEED_AGENT = ("plan_mode", "subagent_enabled")
+
+
+class QuestionOptions(TypedDict, total=False):
+    """Of what it is asked, and how the answer is to be found and written."""
+
+    assistant: str | None
+    collections: Sequence[str] | None
+    settings: Mapping[str, Any] | None
+    generation: Mapping[str, Any] | None
+
+
+class AskOptions(QuestionOptions, total=False):
+    """The same, with the conversation it goes on with, and the model."""
+
+    thread_id: Id | None
+    model_name: str | None
+
+
+class SearchOptions(TypedDict, total=False):
+    """In what it is searched, and how."""
+
+    settings: Mapping[str, Any] | None
+    collections: Sequence[str] | None
+    assistant: str | None
+
+
+class UploadOptions(TypedDict, total=False):
+    """Where a file goes, how long it is waited for, and what is said of it."""
+
+    collection: str | None
+    wait: bool | float
+    metadata: Mapping[str, Any] | None
 
 
 def check_agent_options(recursion_limit: int, **asked: bool) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from django.http import Http404
+from django.shortcuts import get_object_or_404
 
 from chat import tidying
-from chat.api.native import answers, library
+from chat.api.native import answers, library, search
 from chat.client.records import Conversation, Document, Message, Passage
 from chat.sidebar import conversations_of, listed
 
@@ -28,18 +28,7 @@ def document(user: User, key: UUID) -> Document:
 
 def passage(hit: Hit, found: Found) -> Passage:
     """Return one of what was found, with as much as the settings of the search ask for."""
-    scores = {stage: round(score, 6) + 0.0 for stage, score in hit.scores.items()}
-    metadata = found.metadata.get(hit.document_id, {})
-    return Passage(
-        id=hit.id,
-        document=hit.document_id,
-        title=hit.title,
-        text=hit.text,
-        heading=list(hit.heading_path),
-        page=hit.page,
-        scores=scores if found.settings.include_scores else None,
-        metadata=metadata if found.settings.include_metadatas else None,
-    )
+    return Passage.model_validate(search.passage_out(hit, found).model_dump())
 
 
 def conversations(user: User, limit: int) -> list[Conversation]:
@@ -62,10 +51,7 @@ def delete_conversation(user: User, key: UUID) -> None:
 
 
 def _own(user: User, key: UUID) -> Stored:
-    found = conversations_of(user).filter(pk=key).first()
-    if found is None:
-        raise Http404
-    return found
+    return get_object_or_404(conversations_of(user), pk=key)
 
 
 def _shown(found: Stored) -> Conversation:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Self
+from typing import Self, Unpack
 
-from chat.client.base import AsyncClient, Id
+from chat.client.base import AsyncClient
 from chat.client.events import StreamEvent
 from chat.client.http import AsyncRagClient
 from chat.client.loop import LoopThread
+from chat.client.options import AskOptions, Id, QuestionOptions, SearchOptions, UploadOptions
 from chat.client.records import Answer, Conversation, Document, Passage
 from chat.frames import Frame
 
@@ -34,7 +35,7 @@ class SyncClient:
         plan_mode: bool = False,
         subagent_enabled: bool = False,
         recursion_limit: int = 100,
-        **more: Any,
+        **more: Unpack[QuestionOptions],
     ) -> Iterator[StreamEvent]:
         """Ask, and yield events up to `end`, as AsyncClient.stream does. Raises RagError."""
         events = self._client.stream(
@@ -49,7 +50,7 @@ class SyncClient:
         )
         return self._thread.iterate(events)
 
-    def frames(self, message: str, **options: Any) -> Iterator[Frame]:
+    def frames(self, message: str, **options: Unpack[AskOptions]) -> Iterator[Frame]:
         """Ask, and yield frames, as AsyncClient.frames does. Raises RagError."""
         return self._thread.iterate(self._client.frames(message, **options))
 
@@ -57,7 +58,7 @@ class SyncClient:
         """Yield the frames of an answer behind number `after`. Raises RagError."""
         return self._thread.iterate(self._client.resume(run_id, after))
 
-    def ask(self, message: str, **options: Any) -> Answer:
+    def ask(self, message: str, **options: Unpack[AskOptions]) -> Answer:
         """Return an answer when it has ended. Raises AnswerFailedError, RagError."""
         return self._thread.run(self._client.ask(message, **options))
 
@@ -65,35 +66,15 @@ class SyncClient:
         """Stop an answer; stopping what has ended is a success. Raises RagError."""
         self._thread.run(self._client.stop(run_id))
 
-    def search(
-        self,
-        query: str,
-        *,
-        settings: Mapping[str, Any] | None = None,
-        collections: Sequence[str] | None = None,
-        assistant: str | None = None,
-    ) -> list[Passage]:
+    def search(self, query: str, **options: Unpack[SearchOptions]) -> list[Passage]:
         """Return the passages that fit, best first. Raises RagError."""
-        return self._thread.run(
-            self._client.search(
-                query, settings=settings, collections=collections, assistant=assistant
-            )
-        )
+        return self._thread.run(self._client.search(query, **options))
 
-    def upload(
-        self,
-        path: str | Path,
-        *,
-        collection: str | None = None,
-        wait: bool | float = True,
-        metadata: Mapping[str, Any] | None = None,
-    ) -> Document:
+    def upload(self, path: str | Path, **options: Unpack[UploadOptions]) -> Document:
         """Add a file, as AsyncClient.upload does. Raises DocumentFailedError, RagError."""
-        return self._thread.run(
-            self._client.upload(path, collection=collection, wait=wait, metadata=metadata)
-        )
+        return self._thread.run(self._client.upload(path, **options))
 
-    def upload_all(self, path: str | Path, **options: Any) -> list[Document]:
+    def upload_all(self, path: str | Path, **options: Unpack[UploadOptions]) -> list[Document]:
         """Add a file, or each file of an archive, as `upload` does. Raises RagError."""
         return self._thread.run(self._client.upload_all(path, **options))
 

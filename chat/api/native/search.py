@@ -10,7 +10,8 @@ from ninja import Field, Router, Schema
 
 from chat.accounts.models import Scope
 from chat.api import searching
-from chat.api.native.callers import Caller, Request
+from chat.api.credentials import Request
+from chat.api.native.callers import Caller
 from chat.api.native.document_schemas import CollectionName, CollectionRef
 from chat.api.native.parsing import Body
 from chat.client_messages import QuestionText
@@ -84,13 +85,14 @@ async def search(request: Request, body: SearchIn) -> SearchOut:
     return SearchOut(
         query=found.query,
         written=list(found.written),
-        results=[_shown(hit, found) for hit in found.hits],
+        results=[passage_out(hit, found) for hit in found.hits],
         warnings=[Warned(code=each.code, message=each.message) for each in found.warnings],
         milliseconds=found.milliseconds,
     )
 
 
-def _shown(hit: Hit, found: searching.Found) -> Passage:
+def passage_out(hit: Hit, found: searching.Found) -> Passage:
+    """Describe one of what was found, with as much as the settings of the search ask for."""
     settings, place = found.settings, hit.place
     scores = {stage: round(score, 6) + 0.0 for stage, score in hit.scores.items()}
     metadata = found.metadata.get(hit.document_id, {}) if settings.include_metadatas else None
