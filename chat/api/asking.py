@@ -37,7 +37,8 @@ from retrieval.models import Collection
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
-    from django.http import HttpRequest
+
+    from chat.api.credentials import Request
 
 logger = logging.getLogger(__name__)
 
@@ -88,18 +89,18 @@ class Answered:
                 self.error = frame
 
 
-async def begin(request: HttpRequest, ask: Ask, terms: Terms = PAGE) -> Run:
+async def begin(request: Request, ask: Ask, terms: Terms = PAGE) -> Run:
     """Start to answer a question of whoever calls, and let their pages know of it.
 
     Whatever can be refused is refused here, before anything is sent. Raises RunRefused,
     DatabaseError.
     """
-    run = await runs.start(request.user, ask, terms)  # type: ignore[arg-type]
+    run = await runs.start(request.user, ask, terms)
     await announce(run)
     return run
 
 
-async def frames(request: HttpRequest, run: UUID, after: int = 0) -> AsyncGenerator[Frame]:
+async def frames(request: Request, run: UUID, after: int = 0) -> AsyncGenerator[Frame]:
     """Yield a run's frames behind number `after`, to the end, or until the caller is signed out.
 
     Whoever reads to the end, or leaves, closes it: the run's terms say what becomes of it then.
@@ -123,7 +124,7 @@ def _lost(error: Exception) -> Error:
     return Error(code="internal", message=message, recoverable=True)
 
 
-async def whole(request: HttpRequest, run: UUID) -> Answered:
+async def whole(request: Request, run: UUID) -> Answered:
     """Return an answer when it has ended, or cannot be read on."""
     answered = Answered(run)
     async with aclosing(frames(request, run)) as coming:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from allauth.account.adapter import get_adapter
+from django.contrib.auth.models import User
+from django.http import HttpRequest
 from django.utils.translation import gettext
 from ninja.security.base import AuthBase
 from ninja.utils import check_csrf
@@ -14,12 +16,17 @@ from chat.accounts.bearer import sign_in
 from retrieval.ingestion.upload_limits import LimitedUploadHandler
 
 if TYPE_CHECKING:
-    from django.contrib.auth.models import User
-    from django.http import HttpRequest
-
-    from chat.accounts.models import Scope
+    from chat.accounts.models import ApiToken, Scope
 
 UNSAFE = {"POST", "PUT", "PATCH", "DELETE"}
+
+
+class Request(HttpRequest):
+    """A request of somebody who is known; `token` is None where a session says who."""
+
+    user: User
+    token: ApiToken | None
+    request_id: str
 
 
 class NotSignedInError(Exception):

@@ -23,21 +23,18 @@ from chat.accounts import tokens
 from chat.frames import Error, Frame
 
 if TYPE_CHECKING:
-    from django.contrib.auth.models import User
-    from django.http import HttpRequest
-
-    from chat.accounts.models import ApiToken
+    from chat.api.credentials import Request
 
 logger = logging.getLogger(__name__)
 
 
-async def follow(request: HttpRequest, run: UUID, after: int = 0) -> AsyncGenerator[Frame]:
+async def follow(request: Request, run: UUID, after: int = 0) -> AsyncGenerator[Frame]:
     """Yield a run's frames behind number `after` to its end, as long as the caller may go on.
 
     An error frame says that they may not: their token was revoked, or their session ended. Where
     they lose the right to what the answer draws on, the run ends. Raises RunRefused.
     """
-    user: User = request.user  # type: ignore[assignment]
+    user = request.user
     layer = _layer()
     channel = await layer.new_channel()
     groups = (user_group(user), EVERYONE)
@@ -69,19 +66,18 @@ async def follow(request: HttpRequest, run: UUID, after: int = 0) -> AsyncGenera
             await layer.group_discard(group, channel)
 
 
-async def _lost(request: HttpRequest, run: UUID, channel: str) -> None:
+async def _lost(request: Request, run: UUID, channel: str) -> None:
     """Return when the caller may not go on; end the run where its reader may not see it."""
     layer = _layer()
-    token: ApiToken | None = getattr(request, "token", None)
-    ends = token and token.expires_at
+    ends = request.token and request.token.expires_at
     while True:
         left = max(1.0, (ends - timezone.now()).total_seconds()) if ends else None
         with suppress(TimeoutError):
             await asyncio.wait_for(layer.receive(channel), left)
         try:
-            if not await _is_in(request, token):
+            if not await _is_in(request):
                 return
-            await runs.end_if_withdrawn(request.user, run)  # type: ignore[arg-type]
+            await runs.end_if_withdrawn(request.user, run)
         except DatabaseError:
             logger.exception("Rights could not be looked up after they changed")
 
@@ -92,7 +88,7 @@ def _layer() -> BaseChannelLayer:
     return layer
 
 
-async def _is_in(request: HttpRequest, token: ApiToken | None) -> bool:
-    if token is not None:
-        return await tokens.is_in_force(token)
-    return await is_signed_in(request.user, request.session.session_key)  # type: ignore[arg-type]
+async def _is_in(request: Request) -> bool:
+    if request.token is not None:
+        return await tokens.is_in_force(request.token)
+    return await is_signed_in(request.user, request.session.session_key)

@@ -127,7 +127,7 @@ async def beating(parts: AsyncGenerator[bytes], beat: bytes | None = None) -> As
                 await asyncio.gather(coming, return_exceptions=True)
 
 
-def last_event_id(request: HttpRequest) -> Any:
+def last_event_id(request: HttpRequest) -> int | None:
     """Return the number of the last event that a reader says it has seen; None if it says none."""
     said = request.headers.get("Last-Event-ID", "")
     return int(said) if said.isascii() and said.isdigit() and len(said) < 10 else None

@@ -18,7 +18,6 @@ from chat.api.credentials import NotAllowedError
 from chat.client_messages import storable
 from retrieval.ingestion import given, retention
 from retrieval.ingestion.archives import Taken, add_file
-from retrieval.ingestion.fetching import add_url
 from retrieval.ingestion.incoming import UploadError, not_allowed, too_large
 from retrieval.ingestion.metadata import MetadataError, checked
 from retrieval.ingestion.upload_limits import LimitedUploadHandler, request_too_large
@@ -33,8 +32,6 @@ if TYPE_CHECKING:
     from django.http import HttpRequest
 
     from retrieval.models import CollectionQuerySet
-
-__all__ = ["Taken", "Upload", "add_url"]
 
 
 @dataclass(frozen=True)

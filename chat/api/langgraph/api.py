@@ -5,9 +5,9 @@ from __future__ import annotations
 from django.http import HttpResponse
 from ninja import NinjaAPI
 
-from chat.api.credentials import Caller
+from chat.api.credentials import Caller, Request
 from chat.api.langgraph import assistants, runs, threads
-from chat.api.langgraph.wire import Request, json
+from chat.api.langgraph.wire import json
 
 api = NinjaAPI(title="ragsite for LangGraph", urls_namespace="langgraph", docs_url=None)
 for part in (assistants, threads, runs):

@@ -11,9 +11,9 @@ from django.utils.text import slugify
 from ninja import Router
 
 from chat.accounts.models import Scope
-from chat.api.credentials import Caller
+from chat.api.credentials import Caller, Request
 from chat.api.langgraph.schemas import AssistantSearch
-from chat.api.langgraph.wire import Request, json, selected
+from chat.api.langgraph.wire import json, selected
 from chat.models import Assistant
 
 if TYPE_CHECKING:

@@ -11,11 +11,10 @@ from retrieval.backends.base import ChatMessage
 
 Message = dict[str, Any]
 
-# By their type, or as OpenAI calls it.
-USER = ("human", "user")
+# By their type, or as OpenAI calls it. The system counts as the user: it says nothing above ours.
+USER = ("human", "user", "system", "developer")
 ASSISTANT = ("ai", "assistant", "AIMessageChunk")
-# What else a client may have kept: the first is said to the model, the others are not for it.
-SYSTEM = ("system", "developer")
+# What else a client may have kept, which is not for the model.
 OTHER = ("tool", "function")
 
 
@@ -124,7 +123,7 @@ def _turn(message: object, where: str) -> ChatMessage | None:
             raise MessagesError(f"{where}: a message has a type or a role, and content.")
     if role in OTHER:
         return None
-    if role in USER or role in SYSTEM:
+    if role in USER:
         return ChatMessage("user", _text(content, f"{where}.content"))
     if role in ASSISTANT:
         return ChatMessage("assistant", _text(content, f"{where}.content"))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from django.db.models import QuerySet
     from django.http import StreamingHttpResponse
 
-    from chat.api.langgraph.wire import Request
+    from chat.api.credentials import Request
     from chat.models import Assistant
 
 

@@ -13,7 +13,7 @@ from ninja.errors import HttpError
 from chat import runs
 from chat.accounts.models import Scope
 from chat.api import asking
-from chat.api.credentials import Caller
+from chat.api.credentials import Caller, Request
 from chat.api.langgraph import assistants, states, threads
 from chat.api.langgraph.running import (
     address,
@@ -25,7 +25,7 @@ from chat.api.langgraph.running import (
     stream,
 )
 from chat.api.langgraph.schemas import Cancelling, Joining, RunCreate, RunSearch
-from chat.api.langgraph.wire import Request, json, selected
+from chat.api.langgraph.wire import json, selected
 from chat.models import Assistant, Run
 from chat.terms import OnLeave, Terms
 from retrieval.database import in_thread

@@ -8,13 +8,14 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 from django.db.models import Case, CharField, Exists, OuterRef, QuerySet, Subquery, Value, When
 from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext
 from ninja import Query, Router
 from ninja.errors import HttpError
 
 from chat import tidying
 from chat.accounts.models import Scope
-from chat.api.credentials import Caller
+from chat.api.credentials import Caller, Request
 from chat.api.langgraph import states
 from chat.api.langgraph.schemas import (
     History,
@@ -25,7 +26,7 @@ from chat.api.langgraph.schemas import (
     ThreadSearch,
 )
 from chat.api.langgraph.states import State
-from chat.api.langgraph.wire import Request, json, selected
+from chat.api.langgraph.wire import json, selected
 from chat.models import ACTIVE, Conversation, Run, RunState
 
 if TYPE_CHECKING:
@@ -89,9 +90,7 @@ def update(request: Request, thread_id: UUID, new: ThreadPatch) -> HttpResponse:
     """Put metadata over what a thread has."""
     with transaction.atomic():
         own = Conversation.objects.select_for_update(no_key=True).filter(user=request.user)
-        thread = own.filter(pk=thread_id).first()
-        if thread is None:
-            raise Http404
+        thread = get_object_or_404(own, pk=thread_id)
         thread.metadata |= new.metadata
         thread.save(update_fields=["metadata", "updated_at"])
     if "return=minimal" in request.headers.get("Prefer", ""):
@@ -166,9 +165,7 @@ def threads_of(user: User) -> QuerySet[Any, Any]:
 
 def own_thread(user: User, thread: UUID) -> Conversation:
     """Return somebody's thread. Raises Http404."""
-    found: Conversation | None = threads_of(user).filter(pk=thread).first()
-    if found is None:
-        raise Http404
+    found: Conversation = get_object_or_404(threads_of(user), pk=thread)
     return found
 
 

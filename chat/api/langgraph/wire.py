@@ -5,19 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from django.contrib.auth.models import User
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 
 from chat.api.streaming import to_json
 
 if TYPE_CHECKING:
+    from django.http import HttpRequest
+
     from chat.api.refusing import Refusal
-
-
-class Request(HttpRequest):
-    """A request of somebody who is signed in."""
-
-    user: User
 
 
 def json(value: object, status: int = 200) -> HttpResponse:

@@ -7,7 +7,8 @@ from uuid import UUID
 from django.http import Http404
 from ninja import Field, Router, Schema
 
-from chat.api.native.callers import Caller, Request
+from chat.api.credentials import Request
+from chat.api.native.callers import Caller
 from chat.choosing import Choice, choices
 
 router = Router(tags=["assistants"], auth=Caller())

@@ -4,21 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from django.contrib.auth.models import User
-from django.http import HttpRequest
-
 from chat.api import credentials, uploading
 
 if TYPE_CHECKING:
-    from chat.accounts.models import ApiToken, Scope
+    from django.contrib.auth.models import User
+    from django.http import HttpRequest
 
-
-class Request(HttpRequest):
-    """A request of somebody who is known."""
-
-    user: User
-    token: ApiToken | None
-    request_id: str
+    from chat.accounts.models import Scope
 
 
 class Caller(credentials.Caller):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
 from django.db.models import Count, Q
-from django.http import Http404
+from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext
 from ninja import Field, Router, Schema
 from ninja.responses import Status
@@ -16,8 +16,8 @@ from pydantic import StringConstraints
 
 from chat.accounts.models import Scope
 from chat.api import uploading
-from chat.api.credentials import NotAllowedError
-from chat.api.native.callers import Caller, Request
+from chat.api.credentials import NotAllowedError, Request
+from chat.api.native.callers import Caller
 from chat.api.native.idempotency import idempotent
 from chat.api.native.paging import Page, Page_, page
 from chat.api.native.parsing import Body
@@ -37,7 +37,6 @@ router = Router(tags=["collections"], auth=Caller())
 WRITES = Caller(Scope.DOCUMENTS_WRITE)
 
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
-Who = Literal["restricted", "signed_in", "public"]
 
 
 class CollectionOut(Schema):
@@ -46,7 +45,7 @@ class CollectionOut(Schema):
     id: UUID
     name: str
     description: str
-    visibility: Who
+    visibility: Visibility
     documents: int = Field(description="How many there are, ready or not.")
     ready: int = Field(description="How many of them can be searched.")
     may_manage: bool = Field(description="Whether you may add, change and delete its documents.")
@@ -58,7 +57,7 @@ class NewCollection(Body):
 
     name: Name = Field(examples=["Handbooks"])
     description: str = Field("", max_length=10_000)
-    visibility: Who = "signed_in"
+    visibility: Visibility = Visibility.SIGNED_IN
 
 
 class CollectionChange(Body):
@@ -66,7 +65,7 @@ class CollectionChange(Body):
 
     name: Name | None = None
     description: str | None = Field(None, max_length=10_000)
-    visibility: Who | None = None
+    visibility: Visibility | None = None
 
 
 @router.get(
@@ -173,10 +172,7 @@ def _managed(user: User) -> set[UUID]:
 
 
 def _one(user: User, collection: UUID) -> CollectionOut:
-    found = _seen(user).filter(pk=collection).first()
-    if found is None:
-        raise Http404
-    return _shown(found, _managed(user))
+    return _shown(get_object_or_404(_seen(user), pk=collection), _managed(user))
 
 
 def _shown(found: Any, managed: set[UUID]) -> CollectionOut:
@@ -184,7 +180,7 @@ def _shown(found: Any, managed: set[UUID]) -> CollectionOut:
         id=found.pk,
         name=found.name,
         description=found.description,
-        visibility=found.visibility,
+        visibility=Visibility(found.visibility),
         documents=found.total,
         ready=found.ready,
         may_manage=found.pk in managed,
@@ -192,7 +188,7 @@ def _shown(found: Any, managed: set[UUID]) -> CollectionOut:
     )
 
 
-def _check_visibility(user: User, wanted: str, before: Collection | None) -> None:
+def _check_visibility(user: User, wanted: Visibility, before: Collection | None) -> None:
     """Raise NotAllowedError unless a collection may be as public as is wanted."""
     is_so = before is not None and before.visibility == wanted
     if wanted == Visibility.PUBLIC and not is_so and not user.has_perm(PUBLISH):

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.db import IntegrityError, transaction
 from django.http import Http404
+from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext
 from ninja import Field, Query, Router, Schema
 from ninja.responses import Status
@@ -15,9 +16,10 @@ from pydantic import StringConstraints
 
 from chat import tidying
 from chat.accounts.models import Scope
+from chat.api.credentials import Request
 from chat.api.native import answers
 from chat.api.native.answers import MessageOut
-from chat.api.native.callers import Caller, Request
+from chat.api.native.callers import Caller
 from chat.api.native.document_schemas import CollectionName
 from chat.api.native.idempotency import idempotent
 from chat.api.native.paging import Page, Page_, page
@@ -182,10 +184,7 @@ def restore_conversation(request: Request, conversation_id: UUID) -> Conversatio
 
 
 def _own(request: Request, key: UUID) -> Conversation:
-    found = conversations_of(request.user).select_related("assistant").filter(pk=key).first()
-    if found is None:
-        raise Http404
-    return found
+    return get_object_or_404(conversations_of(request.user).select_related("assistant"), pk=key)
 
 
 def _assistant(request: Request, name: str | None) -> Assistant | None:

@@ -13,7 +13,7 @@ from chat.api.native.parsing import Body
 from retrieval.models import Outcome, Stage
 
 if TYPE_CHECKING:
-    from chat.api.uploading import Taken
+    from retrieval.ingestion.archives import Taken
     from retrieval.models import Chunk, Document, DocumentVersion, IngestStage
 
 State = Literal["pending", "ready", "failed"]

@@ -15,8 +15,9 @@ from ninja.responses import Status
 
 from chat.accounts.models import Scope
 from chat.api import uploading
+from chat.api.credentials import Request
 from chat.api.native import library, progress
-from chat.api.native.callers import Caller, Request
+from chat.api.native.callers import Caller
 from chat.api.native.document_schemas import (
     ChunkOut,
     CollectionRef,

@@ -6,13 +6,15 @@ from typing import Annotated
 from uuid import UUID
 
 from django.http import Http404
+from django.shortcuts import get_object_or_404
 from ninja import Field, Router
 from ninja.responses import Status
 from pydantic import StringConstraints
 
 from chat.accounts.models import Scope
+from chat.api.credentials import Request
 from chat.api.native.answers import FeedbackOut, MessageOut, feedback_out, messages
-from chat.api.native.callers import Caller, Request
+from chat.api.native.callers import Caller
 from chat.api.native.parsing import Body
 from chat.client_messages import Storable
 from chat.feedback import give, own_answers
@@ -81,7 +83,4 @@ def delete_feedback(request: Request, message_id: UUID) -> Status[None]:
 
 
 def _own(request: Request, key: UUID) -> Message:
-    found = own_answers(request.user).filter(pk=key).first()
-    if found is None:
-        raise Http404
-    return found
+    return get_object_or_404(own_answers(request.user), pk=key)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from pydantic import BaseModel
 
-    from chat.api.native.callers import Request
+    from chat.api.credentials import Request
 
 Operation = TypeVar("Operation", bound="Callable[..., Any]")
 

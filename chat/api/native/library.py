@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.db.models import Q
 from django.http import Http404
+from django.shortcuts import get_object_or_404
 
 from chat.api import uploading
 from chat.api.native.document_schemas import (
@@ -25,10 +26,7 @@ if TYPE_CHECKING:
 
 def document(user: User, key: UUID) -> Document:
     """Return a document that a person may find. Raises Http404."""
-    found = uploading.visible(user).select_related("uploaded_by").filter(pk=key).first()
-    if found is None:
-        raise Http404
-    return found
+    return get_object_or_404(uploading.visible(user).select_related("uploaded_by"), pk=key)
 
 
 def versions(user: User) -> QuerySet[DocumentVersion]:

@@ -8,7 +8,8 @@ from ninja import Field, Router, Schema
 
 from chat.accounts.models import ApiToken
 from chat.api import uploading
-from chat.api.native.callers import Caller, Request
+from chat.api.credentials import Request
+from chat.api.native.callers import Caller
 
 router = Router(tags=["me"], auth=Caller())
 

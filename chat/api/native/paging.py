@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from django.db.models import Model, QuerySet
 
-    from chat.api.native.callers import Request
+    from chat.api.credentials import Request
 
 Item = TypeVar("Item")
 ModelT = TypeVar("ModelT", bound="Model")

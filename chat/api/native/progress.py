@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
     from django.http import StreamingHttpResponse
 
-    from chat.api.native.callers import Request
+    from chat.api.credentials import Request
     from chat.api.native.document_schemas import DocumentDetail
 
 # How often it is looked for what workers, which are other processes, have done.

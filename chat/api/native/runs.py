@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
 
 from asgiref.sync import sync_to_async
-from django.http import Http404
 from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext
 from ninja import Header, Query, Router
 
 from chat import runs
 from chat.accounts.models import Scope
 from chat.api import asking, streaming
+from chat.api.credentials import Request
 from chat.api.native.answers import RunOut, run_out
-from chat.api.native.callers import Caller, Request
+from chat.api.native.callers import Caller
 from chat.api.native.idempotency import REPLAYED
 from chat.api.native.paging import Page, Page_, page
 from chat.api.native.run_schemas import AnswerOut, RunIn, answer_out
@@ -164,10 +165,7 @@ def _own(user: User) -> QuerySet[Run]:
 
 
 def _one(user: User, key: UUID) -> Run:
-    found = _own(user).filter(pk=key).first()
-    if found is None:
-        raise Http404
-    return found
+    return get_object_or_404(_own(user), pk=key)
 
 
 def _question(run: Run) -> str:

@@ -15,8 +15,9 @@ from ninja.responses import Status
 
 from chat.accounts.models import Scope
 from chat.api import uploading
+from chat.api.credentials import Request
 from chat.api.native import library
-from chat.api.native.callers import Request, Uploader
+from chat.api.native.callers import Uploader
 from chat.api.native.document_schemas import (
     DocumentChange,
     DocumentDetail,
@@ -30,7 +31,7 @@ from chat.api.native.idempotency import idempotent
 from chat.api.refusing import ConflictError, FieldError, checked_metadata
 from chat.client_messages import storable
 from retrieval.audit.recording import record
-from retrieval.ingestion import retrying
+from retrieval.ingestion import fetching, retrying
 from retrieval.ingestion.archives import Taken
 from retrieval.ingestion.incoming import UploadError
 from retrieval.ingestion.uploads import split_path
@@ -135,7 +136,7 @@ def add_url(request: Request, new: UrlDocument) -> Status[Intake]:
     """Have the worker fetch a file or a page; the same address again is a new version."""
     collection = uploading.target(request.user, new.collection)
     metadata = checked_metadata(new.metadata)
-    upload = uploading.add_url(collection, new.url, request.user, metadata=metadata)
+    upload = fetching.add_url(collection, new.url, request.user, metadata=metadata)
     return _told(request, [Taken(new.url, upload)])
 
 

@@ -19,21 +19,21 @@ from chat.frames import CitationData, Frame
 from chat.terms import Terms
 
 if TYPE_CHECKING:
-    from django.contrib.auth.models import User
     from django.http import HttpRequest
 
+    from chat.api.credentials import Request
     from chat.api.openai.requests import ChatRequest
     from chat.models import Run
 
 DONE = event("[DONE]")
 
 
-async def begin(request: HttpRequest, user: User, asked: ChatRequest) -> Run:
+async def begin(request: Request, asked: ChatRequest) -> Run:
     """Start an answer, which ends when its client leaves. Raises ApiError, RunRefused."""
-    assistant = await models.assistant_of(user, asked.model)
+    assistant = await models.assistant_of(request.user, asked.model)
     ask, history = requests.question(asked, assistant)
     if asked.collections:
-        named = await asking.collection_names(user, asked.collections)
+        named = await asking.collection_names(request.user, asked.collections)
         ask = ask.model_copy(update={"collections": named})
     return await asking.begin(request, ask, Terms(history=history, listed=False, on_leave="stop"))
 
@@ -62,7 +62,7 @@ def _page(request: HttpRequest, run: Run) -> str:
     )
 
 
-async def whole(request: HttpRequest, run: Run, answer: Completion) -> dict[str, Any]:
+async def whole(request: Request, run: Run, answer: Completion) -> dict[str, Any]:
     """Return an answer when it has ended. Raises ApiError if it fails."""
     answered = await asking.whole(request, run.id)
     if answered.error:

@@ -17,17 +17,11 @@ from chat.runstate import RunRefused
 from retrieval.backends.base import BackendError
 
 if TYPE_CHECKING:
-    from django.contrib.auth.models import User
     from django.http import HttpRequest
     from django.http.response import HttpResponseBase
 
+    from chat.api.credentials import Request
     from chat.api.refusing import Refusal
-
-    class Request(HttpRequest):
-        """A request of somebody who has sent a token."""
-
-        user: User
-
 
 api = NinjaAPI(
     title="OpenAI dialect",
@@ -55,7 +49,7 @@ async def retrieve_model(request: Request, model: str) -> HttpResponse:
 async def create_completion(request: Request) -> HttpResponseBase:
     """Answer the last message, whole or as a stream."""
     asked = requests.parse(request.body)
-    run = await answering.begin(request, request.user, asked)
+    run = await answering.begin(request, asked)
     completion = answering.completion(request, run, asked.model)
     if not asked.stream:
         return answer(await answering.whole(request, run, completion))

@@ -11,43 +11,43 @@ from ninja import Router
 
 from chat import evidence, tidying
 from chat.accounts.models import Scope
-from chat.api.credentials import Caller
+from chat.api.credentials import Caller, Request
 from chat.api.r2r import shapes, wire
 from chat.models import Conversation
 
 if TYPE_CHECKING:
-    from django.http import HttpRequest, HttpResponse
+    from django.http import HttpResponse
 
 router = Router(auth=Caller(Scope.CONVERSATIONS))
 
 
 @router.post("conversations")
-def create(request: HttpRequest) -> HttpResponse:
+def create(request: Request) -> HttpResponse:
     """Make a conversation, in which nothing has been asked."""
     name = _name(wire.object_of(request))
-    made = Conversation.objects.create(user=wire.caller(request))
+    made = Conversation.objects.create(user=request.user)
     tidying.rename(made, name)
     return wire.results(shapes.conversation(made))
 
 
 @router.get("conversations")
-def listing(request: HttpRequest) -> HttpResponse:
+def listing(request: Request) -> HttpResponse:
     """List the conversations of whoever calls, the newest first."""
-    own = Conversation.objects.filter(user=wire.caller(request), listed=True)
+    own = Conversation.objects.filter(user=request.user, listed=True)
     found, total = wire.Page(request).of(own)
     return wire.results([shapes.conversation(each) for each in found], total=total)
 
 
 @router.get("conversations/{uuid:conversation_id}")
-def retrieve(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
+def retrieve(request: Request, conversation_id: UUID) -> HttpResponse:
     """Return the messages of a conversation, the oldest first."""
     found = _own(request, conversation_id)
-    messages = evidence.messages(wire.caller(request), conversation=found)
+    messages = evidence.messages(request.user, conversation=found)
     return wire.results([shapes.message(each) for each in messages])
 
 
 @router.post("conversations/{uuid:conversation_id}")
-def rename(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
+def rename(request: Request, conversation_id: UUID) -> HttpResponse:
     """Give a conversation another name."""
     found = _own(request, conversation_id)
     if not tidying.rename(found, _name(wire.object_of(request))):
@@ -56,14 +56,14 @@ def rename(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
 
 
 @router.delete("conversations/{uuid:conversation_id}")
-def delete(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
+def delete(request: Request, conversation_id: UUID) -> HttpResponse:
     """Delete a conversation; what is being answered in it is stopped."""
-    tidying.delete(wire.caller(request), _own(request, conversation_id))
+    tidying.delete(request.user, _own(request, conversation_id))
     return wire.success()
 
 
-def _own(request: HttpRequest, conversation_id: UUID) -> Conversation:
-    own = Conversation.objects.filter(user=wire.caller(request))
+def _own(request: Request, conversation_id: UUID) -> Conversation:
+    own = Conversation.objects.filter(user=request.user)
     return get_object_or_404(own, pk=conversation_id)
 
 

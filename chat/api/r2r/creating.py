@@ -12,7 +12,7 @@ from django.utils.translation import gettext
 from uuid_utils.compat import uuid7
 
 from chat.api import uploading
-from chat.api.credentials import NotAllowedError
+from chat.api.credentials import NotAllowedError, Request
 from chat.api.r2r import wire
 from retrieval.audit.recording import record
 from retrieval.ingestion.incoming import UploadError, clean_name
@@ -20,9 +20,8 @@ from retrieval.models import Collection, Visibility
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
-    from django.http import HttpRequest
 
-    from chat.api.uploading import Upload
+    from retrieval.ingestion.uploads import Upload
 
 UNTITLED = "text"
 
@@ -36,13 +35,13 @@ class Given:
     collection: UUID | None
 
 
-def create(request: HttpRequest) -> Upload:
+def create(request: Request) -> Upload:
     """Take in the document of a form.
 
     Raises HttpError, UploadError, NotAllowedError, Http404; what is wrong with the form before
     anything of it is stored.
     """
-    user, form = wire.caller(request), wire.form_of(request)
+    user, form = request.user, wire.form_of(request)
     given = _given(form.fields)
     text, chunks = form.fields.get("raw_text"), _chunks(form.fields)
     if [bool(text), bool(chunks), len(form.files) == 1].count(True) != 1 or len(form.files) > 1:

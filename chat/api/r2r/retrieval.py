@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from django.db import DatabaseError
 from django.utils.translation import gettext
@@ -17,7 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 from chat.accounts.models import Scope
 from chat.answering.finding import source_of
 from chat.api import asking, searching, streaming
-from chat.api.credentials import Caller
+from chat.api.credentials import Caller, Request
 from chat.api.r2r import generation, search_settings, wire
 from chat.api.r2r.events import DONE, Event, Telling, failed
 from chat.api.r2r.passages import described
@@ -36,7 +36,7 @@ from retrieval.search import SearchSettingsError, vector
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
-    from django.http import HttpRequest, HttpResponse
+    from django.http import HttpResponse
     from django.http.response import HttpResponseBase
 
     from chat.models import Run
@@ -58,18 +58,18 @@ class Said:
 
 
 @router.post("retrieval/search", auth=SEARCHES)
-async def search(request: HttpRequest) -> HttpResponse:
+async def search(request: Request) -> HttpResponse:
     """Return the passages that fit a question."""
-    said, user = _said(wire.object_of(request)), wire.caller(request)
+    said, user = _said(wire.object_of(request)), request.user
     found = await searching.search(user, said.query, said.search.settings)
     sources = [source_of(hit, None) for hit in found.hits]
     return wire.results({"chunk_search_results": await described(user, said.search, sources)})
 
 
 @router.post("retrieval/rag", auth=ASKS)
-async def rag(request: HttpRequest) -> HttpResponseBase:
+async def rag(request: Request) -> HttpResponseBase:
     """Answer a question: whole, or as a stream of events."""
-    body, user = wire.object_of(request), wire.caller(request)
+    body, user = wire.object_of(request), request.user
     if body.get("include_web_search"):
         wire.not_available(gettext("Searching the web is not available here."))
     if body.get("task_prompt"):
@@ -89,16 +89,16 @@ async def rag(request: HttpRequest) -> HttpResponseBase:
 
 
 @router.post("retrieval/agent", auth=ASKS)
-def agent(request: HttpRequest) -> HttpResponse:
+def agent(request: Request) -> HttpResponse:
     """Say that there are no agents."""
     wire.not_available(gettext("Agents are not available here. Use retrieval.rag."))
 
 
 @router.post("retrieval/embedding", auth=SEARCHES)
-async def embedding(request: HttpRequest) -> HttpResponse:
+async def embedding(request: Request) -> HttpResponse:
     """Return the vector of a question, in the space that is searched."""
     text = _question("text", wire.text_of(request, "text"))
-    await searching.check(wire.caller(request))
+    await searching.check(request.user)
     try:
         meaning = await vector.embed(text)
         found = meaning.vector if meaning else await backends.embedder().embed_query(text)
@@ -133,18 +133,14 @@ async def _model(user: User, name: str | None) -> str | None:
     return generation.known(name, [own for model, more in found for own in (model, *more) if own])
 
 
-def _user(request: HttpRequest) -> User:
-    return cast("User", request.user)  # whoever is not signed in does not get here
-
-
-async def _whole(request: HttpRequest, run: Run, said: Said) -> HttpResponse:
+async def _whole(request: Request, run: Run, said: Said) -> HttpResponse:
     """Return an answer as a whole. Raises AnswerError where it failed."""
     answered = await asking.whole(request, run.pk)
     if answered.error:
         raise AnswerError(answered.error)
     assert answered.done is not None  # noqa: S101 - a run ends with the one or the other
     sources = used(answered.search_results)
-    describe = partial(described, _user(request), said.search)
+    describe = partial(described, request.user, said.search)
     found = await describe(sources)
     cited = [each for each in answered.sources if each not in sources]
     payloads = {
@@ -167,9 +163,9 @@ async def _whole(request: HttpRequest, run: Run, said: Said) -> HttpResponse:
     )
 
 
-async def _events(request: HttpRequest, run: Run, said: Said) -> AsyncGenerator[bytes]:
+async def _events(request: Request, run: Run, said: Said) -> AsyncGenerator[bytes]:
     """Yield an answer's events; whoever leaves before the last stops it."""
-    telling = Telling(partial(described, _user(request), said.search))
+    telling = Telling(partial(described, request.user, said.search))
     try:
         async with aclosing(asking.frames(request, run.pk)) as frames:
             async for frame in frames:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 from uuid import UUID, uuid5
 
 from django.http import HttpResponse
@@ -15,7 +15,6 @@ from chat.api import uploading
 from chat.api.streaming import to_json
 
 if TYPE_CHECKING:
-    from django.contrib.auth.models import User
     from django.core.files.uploadedfile import UploadedFile
     from django.db.models import QuerySet
     from django.http import HttpRequest
@@ -142,11 +141,6 @@ def text_of(request: HttpRequest, field: str) -> object:
     if request.content_type in FORMS:
         return form_of(request).fields.get(field)
     return object_of(request).get(field)
-
-
-def caller(request: HttpRequest) -> User:
-    """Return who calls an operation that only those who have signed in may call."""
-    return cast("User", request.user)
 
 
 def person_id(key: int | None) -> UUID:
