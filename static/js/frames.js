@@ -19,7 +19,8 @@
  * @property {string} [assistant] its name
  * @property {string[]} [collections] the names of those that are searched
  * @property {string} [model]
- * @property {object} [settings]
+ * @property {object} [settings] of the search
+ * @property {object} [generation] how the answer is written
  */
 /** @typedef {{ seq: number, ended: boolean, stopping: boolean }} Followed */
 /** @typedef {{ message: object, stopping: boolean }} Asked */
@@ -138,7 +139,7 @@ export class FrameClient {
   /**
    * Say what is being typed, so that the search for it can begin.
    * @param {string} text
-   * @param {Omit<Asking, "id" | "model">} asking
+   * @param {Omit<Asking, "id" | "model" | "generation">} asking
    */
   prefetch(text, asking = {}) {
     this.send({ type: "prefetch", text, ...asking });
