@@ -5,16 +5,22 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Coroutine
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from django.conf import settings
 from django.db import DatabaseError
+from django.utils import timezone
 
 from chat.active import hold
+from chat.answering import judging
+from chat.answering.checking import AT_MOST_SECONDS
 from chat.metrics import LATE_GROUNDINGS
 from chat.saving import save_grounding
 
 if TYPE_CHECKING:
     from chat.answering.judging import Judged
+    from chat.models import Message
     from chat.runlog import RunLog
 
 logger = logging.getLogger(__name__)
@@ -40,6 +46,19 @@ async def _store(log: RunLog, rest: Coroutine[Any, Any, Judged | None]) -> None:
         logger.warning("Run %s: how its answer is grounded is not saved: %s", log.run, error)
     else:
         LATE_GROUNDINGS.labels(judged.grounding.verdict).inc()
+
+
+def may_come(message: Message) -> bool:
+    """Whether more may be found out about an answer, as `evidence.messages` has it, that has ended.
+
+    What the generator has judged looks like what it has not, so it may as long as that can take.
+    """
+    run, citations = getattr(message, "run", None), message.citations.all()
+    if not settings.GROUNDING or run is None or run.finished_at is None or not citations:
+        return False
+    longest = timedelta(seconds=AT_MOST_SECONDS + settings.REWRITE_TIMEOUT)
+    unchecked = judging.is_on() or not all(each.support for each in citations)
+    return unchecked and timezone.now() - run.finished_at < longest
 
 
 async def settle(seconds: float) -> None:

@@ -13,7 +13,7 @@ from django.utils.formats import date_format
 from django.utils.html import format_html
 from django.utils.translation import gettext, ngettext
 
-from chat import evidence, sidebar, ways_on
+from chat import evidence, late_grounding, sidebar, ways_on
 from chat.feedback import own_feedback
 from chat.models import ACTIVE, Conversation, Message, Run, RunState
 
@@ -87,6 +87,7 @@ def citation_data(message: Message) -> list[dict[str, Any]]:
 
 
 register.filter(evidence.cited)
+register.filter("is_checking", late_grounding.may_come)
 
 
 @register.filter

@@ -9,9 +9,10 @@ import { copyText } from "./clipboard.js";
 import { Composer } from "./composer.js";
 import { Conversation } from "./conversation.js";
 import { forgetKept, Kept } from "./kept.js";
+import { awaitSupport } from "./late-support.js";
 import { linkTo } from "./message-link.js";
 import { SourcePanel } from "./panel.js";
-import { questionsIn } from "./questions.js";
+import { questionOf, questionsIn } from "./questions.js";
 import { recallQuestions } from "./recall.js";
 import { followAnswers } from "./scrolling.js";
 import { sidebar } from "./sidebar.js";
@@ -49,7 +50,7 @@ composer.connect({
   onPause: (text) => conversation.lookAhead(text),
   conversation: () => conversation.id,
 });
-recallQuestions(composer.input, () => questionsIn(conversation.thread));
+recallQuestions(composer.input, () => questionsIn(the("thread")));
 choice.recall(kept, conversation.id);
 choice.connect(() => choice.keep(kept, conversation.id));
 welcome(root, choice);
@@ -57,6 +58,11 @@ sidebar(root);
 chooseTheme();
 toasts();
 followAnswers(root);
+awaitSupport(
+  the("thread"),
+  (element) => conversation.turnOf(element),
+  (message) => conversation.stored(message),
+);
 
 document.addEventListener("click", (event) => {
   if (!(event.target instanceof Element)) return;
@@ -87,7 +93,7 @@ document.addEventListener("keydown", (event) => {
   if (choice.close() || card.close() || panel.close()) return;
   if (root.hasAttribute("data-sheet")) root.removeAttribute("data-sheet");
   // A key that is held down would close a layer, and go on to stop.
-  else if (!event.repeat) conversation.stop();
+  else if (!composer.leave() && !event.repeat) conversation.stop();
 });
 
 document.addEventListener("submit", (event) => {
@@ -115,7 +121,7 @@ async function copy(button) {
 /** @param {HTMLElement} button */
 function copied(button) {
   const turn = conversation.turnOf(button);
-  if (!turn) return button.closest(".question")?.querySelector(".question-text")?.textContent ?? "";
+  if (!turn) return questionOf(button);
   if (!button.matches("[data-copy-link]")) return citedMarkdown(turn.text.text, turn.citations);
   return linkTo(conversation.url(`c/${conversation.id}/`), turn.element.dataset.message ?? "");
 }

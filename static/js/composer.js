@@ -42,6 +42,9 @@ export class Composer {
     this.halt = /** @type {HTMLButtonElement} */ (form.querySelector(".stop"));
     this.count = /** @type {HTMLElement} */ (form.querySelector(".composer-count"));
     this.refusal = /** @type {HTMLElement} */ (document.getElementById("composer-refusal"));
+    this.changing = /** @type {HTMLElement} */ (document.getElementById("composer-changing"));
+    /** @type {string | null} what was being written when an earlier question took its place */
+    this.aside = null;
     this.untilAgain = 0;
     this.sentAt = -Infinity;
     this.busy = false;
@@ -78,10 +81,10 @@ export class Composer {
       if (!text || this.busy || this.refuseLong(text)) return;
       onAsk(text);
       // The draft stays until the server has the question.
-      this.input.value = "";
       clearTimeout(this.pause);
-      this.fit();
+      this.takeBack();
     });
+    this.changing.querySelector("button")?.addEventListener("click", () => this.leave());
     this.halt.addEventListener("click", () => {
       if (performance.now() - this.sentAt >= STOP_DELAY_MS) onStop();
     });
@@ -89,7 +92,8 @@ export class Composer {
 
   /** Keep what is written for this conversation. */
   keep() {
-    this.kept.set("draft", this.conversation(), this.input.value.trim() && this.input.value);
+    const text = this.aside || this.input.value;
+    this.kept.set("draft", this.conversation(), text.trim() && text);
   }
 
   /**
@@ -102,7 +106,38 @@ export class Composer {
   }
 
   /**
-   * Put a question into the field, to be changed and asked again.
+   * Put an earlier question into the field, to be asked again changed; what was being written waits
+   * until that is done.
+   * @param {string} text
+   */
+  change(text) {
+    this.aside ??= this.input.value;
+    this.changing.hidden = false;
+    this.input.value = text;
+    this.fit();
+    this.keep();
+    this.input.focus();
+  }
+
+  /** @returns {boolean} whether a question was being changed; what was written before is back */
+  leave() {
+    if (this.aside === null) return false;
+    this.takeBack();
+    this.keep();
+    this.input.focus();
+    return true;
+  }
+
+  /** Put back what was set aside, if anything was. */
+  takeBack() {
+    this.input.value = this.aside ?? "";
+    this.aside = null;
+    this.changing.hidden = true;
+    this.fit();
+  }
+
+  /**
+   * Put back a question that could not be asked, before what has been written since.
    * @param {string} text
    */
   write(text) {

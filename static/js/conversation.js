@@ -9,8 +9,8 @@
 
 import { showConnection } from "./connection.js";
 import { FrameClient } from "./frames.js";
-import { awaitSupport } from "./late-support.js";
 import { questionOf } from "./questions.js";
+import { Thread } from "./thread.js";
 import { gettext } from "./translation.js";
 import { Turn } from "./turn.js";
 import { wayOn } from "./ways.js";
@@ -33,7 +33,8 @@ export class Conversation {
     this.composer = composer;
     this.choice = choice;
     this.kept = kept;
-    this.thread = /** @type {HTMLElement} */ (root.querySelector("#thread"));
+    const thread = /** @type {HTMLElement} */ (root.querySelector("#thread"));
+    this.thread = new Thread(thread, (path) => this.url(path));
     /** @type {Map<string, Turn>} asks that have not become runs yet */
     this.asked = new Map();
     /** @type {Map<string, Turn>} */
@@ -45,7 +46,7 @@ export class Conversation {
     this.client.on("frame", (frame) => this.receive(frame));
     showConnection(root, this.client, () => this.keepAsked());
     if (this.id) this.client.watch(this.id);
-    for (const element of this.thread.querySelectorAll(".answer")) {
+    for (const element of thread.querySelectorAll(".answer")) {
       this.adopt(/** @type {HTMLElement} */ (element));
     }
     // What is being deleted ends its answer, which then is not there to be fetched.
@@ -92,8 +93,7 @@ export class Conversation {
    */
   begin(text, id) {
     this.root.toggleAttribute("data-new", false);
-    const question = this.clone("question");
-    /** @type {HTMLElement} */ (question.querySelector(".question-text")).textContent = text;
+    this.thread.question(text);
     const turn = this.answer();
     turn.element.dataset.askId = id;
     turn.element.dataset.question = text;
@@ -102,7 +102,7 @@ export class Conversation {
     this.asked.set(id, turn);
     this.composer.sent();
     this.showState("searching");
-    this.thread.dispatchEvent(new CustomEvent("thread:asked", { bubbles: true }));
+    this.thread.element.dispatchEvent(new CustomEvent("thread:asked", { bubbles: true }));
   }
 
   /** Where something is asked, and of whom. */
@@ -126,9 +126,9 @@ export class Conversation {
     this.ask(question.startsWith(word) ? question : `${word} ${question}`);
   }
 
-  /** @param {Element} element something in the answer whose question is to be changed */
+  /** @param {Element} element something in the question that is to be changed, or in its answer */
   edit(element) {
-    this.composer.write(questionOf(element));
+    this.composer.change(questionOf(element));
   }
 
   /** @param {Element} element something in the answer whose question is for a new conversation */
@@ -186,9 +186,11 @@ export class Conversation {
     } else {
       // Asked on another page.
       if (!this.id || frame.conversation !== this.id) return null;
-      const question = this.clone("question");
-      this.load(question, `messages/${frame.question}/`, ".question", "outerHTML");
+      this.thread.storedQuestion(frame.question);
       turn = this.answer();
+      // Of another assistant, perhaps.
+      const name = /** @type {HTMLElement} */ (turn.element.querySelector(".answer-name"));
+      this.thread.load(name, frame.answer, ".answer-name");
     }
     turn.element.dataset.run = run;
     this.runs.set(run, turn);
@@ -221,7 +223,7 @@ export class Conversation {
   /** Keep what was asked in vain, as drafts for when the person is back. */
   keepAsked() {
     for (const { element } of this.asked.values()) {
-      this.kept.set("draft", this.id, element.dataset.question ?? "");
+      this.composer.write(element.dataset.question ?? "");
     }
   }
 
@@ -233,7 +235,7 @@ export class Conversation {
   giveBack(turn, error) {
     turn.element.previousElementSibling?.remove();
     turn.element.remove();
-    this.root.toggleAttribute("data-new", !this.id && !this.thread.childElementCount);
+    this.root.toggleAttribute("data-new", !this.id && !this.thread.element.childElementCount);
     this.showState(this.active?.state ?? "idle");
     this.composer.giveBack(turn.element.dataset.question ?? "", error);
   }
@@ -245,10 +247,7 @@ export class Conversation {
     this.announce(turn.state === "failed" ? gettext("The answer failed") : gettext("Answer complete"));
     const { message } = turn.element.dataset;
     const foot = turn.element.querySelector(".answer-foot");
-    if (!message || !foot) return;
-    const path = `messages/${message}/`;
-    this.load(foot, path, ".answer-foot", "outerHTML");
-    awaitSupport(turn, this.url(path), () => this.client.open && !this.deleted);
+    if (message && foot) this.thread.load(foot, message, ".answer-foot");
   }
 
   /** @param {string} id */
@@ -264,28 +263,18 @@ export class Conversation {
   }
 
   /**
-   * @param {Element} target
-   * @param {string} path
-   * @param {string} select
-   * @param {string} swap
+   * @param {string} message an answer's id
+   * @returns {Promise<string>} how the server shows it; empty if it cannot now
    */
-  load(target, path, select, swap) {
-    window.htmx.ajax("GET", this.url(path), { source: target, target, select, swap });
+  async stored(message) {
+    if (!this.client.open || this.deleted) return "";
+    return fetch(this.url(`messages/${message}/`)).then((response) => response.text(), () => "");
   }
 
   answer() {
-    const turn = new Turn(this.clone("answer"));
+    const turn = new Turn(this.thread.answer());
     this.turns.set(turn.element, turn);
     return turn;
-  }
-
-  /** @param {string} name */
-  clone(name) {
-    const template = /** @type {HTMLTemplateElement} */ (document.getElementById(`${name}-template`));
-    const copy = /** @type {DocumentFragment} */ (template.content.cloneNode(true));
-    const element = /** @type {HTMLElement} */ (copy.firstElementChild);
-    this.thread.append(copy);
-    return element;
   }
 
   /** @param {string} state */

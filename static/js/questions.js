@@ -3,11 +3,11 @@
  */
 
 /**
- * @param {Element} element something in an answer
- * @returns {string} the question that it answers
+ * @param {Element} element something in a question, or in an answer
+ * @returns {string} the question, or the one that it answers
  */
 export function questionOf(element) {
-  const question = element.closest(".answer")?.previousElementSibling;
+  const question = element.closest(".question") ?? element.closest(".answer")?.previousElementSibling;
   return question?.querySelector(".question-text")?.textContent ?? "";
 }
 

@@ -127,7 +127,9 @@ def test_a_lost_connection_is_said_after_a_second_and_no_tab_waits_long(
     first.close(code=1012)
     expect(page.locator(".connection")).to_be_hidden()
     page.clock.fast_forward(1100)
-    expect(page.locator(".connection")).to_contain_text("Reconnecting… Your answer continues.")
+    expect(page.locator(".connection")).to_have_text(
+        "Reconnecting to your answer…", use_inner_text=True
+    )
     assert slow.route is first
     page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
     assert slow.wait_for("resume")["run"] == slow.run

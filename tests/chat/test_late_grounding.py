@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from datetime import timedelta
 from uuid import uuid4
 
 import pytest
 from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
 from django.db import connections
+from django.utils import timezone
 from prometheus_client import REGISTRY
 from pytest_django import Settings
 
@@ -20,6 +22,7 @@ from chat.models import Citation, Message, Run, RunFrame, RunState
 from chat.runlog import RunLog
 from chat.templatetags.conversations import citation_data
 from retrieval.models import Chunk
+from tests import conversations
 from tests.background import settled
 from tests.fakes import ScriptedGenerator
 
@@ -135,3 +138,41 @@ async def test_a_process_that_ends_drops_what_takes_too_long() -> None:
     await begun.wait()
     await late_grounding.settle(0.0)
     assert not late_grounding._tasks
+
+
+@pytest.mark.parametrize(
+    ("support", "judge", "seconds", "more"),
+    [
+        ("", False, 5, True),
+        ("", False, 600, False),
+        ("supported", False, 5, False),
+        ("supported", True, 5, True),
+        ("supported", True, 600, False),
+    ],
+)
+def test_more_may_come_while_something_is_not_checked_and_can_still_be(
+    user: User,
+    generator: ScriptedGenerator,
+    settings: Settings,
+    *,
+    support: str,
+    judge: bool,
+    seconds: int,
+    more: bool,
+) -> None:
+    settings.GROUNDING_JUDGE = judge
+    run = conversations.answered(user, finished_at=timezone.now() - timedelta(seconds=seconds))
+    Citation.objects.update(support=support)
+    assert late_grounding.may_come(run.answer) is more
+
+
+def test_nothing_comes_to_what_cites_nothing_or_is_not_checked(
+    user: User, settings: Settings
+) -> None:
+    run = conversations.answered(user, finished_at=timezone.now())
+    assert late_grounding.may_come(run.answer)
+    settings.GROUNDING = False
+    assert not late_grounding.may_come(run.answer)
+    settings.GROUNDING = True
+    Citation.objects.all().delete()
+    assert not late_grounding.may_come(run.answer)
