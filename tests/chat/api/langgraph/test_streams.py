@@ -252,8 +252,14 @@ def test_a_failure_in_the_middle_is_told_and_ends_the_stream(
     run = parts[0].data["run_id"]
     assert client.runs.join(thread, run) == {"__error__": parts[-2].data}
     assert status(client, thread, run) == client.threads.get(thread)["status"] == "error"
+    assert [each["run_id"] for each in client.runs.list(thread, status="error")] == [run]
+    assert client.threads.search(ids=[thread], status="error", select=["thread_id"])
     with pytest.raises(Exception, match=r"^unreachable: "):
         client.runs.wait(thread, "tower-guide", input=ASKED)
+    live.say(ANSWER)
+    client.runs.wait(thread, "tower-guide", input=ASKED)
+    assert client.threads.get(thread)["status"] == "idle"
+    assert client.runs.list(thread, status="timeout") == []
 
 
 async def test_the_asynchronous_sdk(aclient: LangGraphClient, live: Live) -> None:

@@ -65,6 +65,21 @@ def test_a_text_may_be_larger_than_forms_are(ada: httpx.Client) -> None:
     ada.delete(f"documents/{document['id']}")  # nobody needs to wait for it
 
 
+def test_chunks_stay_as_they_are_given(ada: httpx.Client, live: Live) -> None:
+    chunks = ["No dogs.", "# No bicycles\n\nat any time."]
+    document = added(ada, text=None, chunks=chunks, metadata={"year": 2026})
+    live.ingest()
+    listed = ada.get(f"documents/{document['id']}/chunks").json()
+    assert [each["text"] for each in listed["items"]] == chunks
+    assert document["metadata"] == {"year": 2026}
+
+
+@pytest.mark.parametrize("fields", [{}, {"text": "One.", "chunks": ["Two."]}])
+def test_a_document_is_a_text_or_chunks(ada: httpx.Client, fields: dict[str, object]) -> None:
+    answer = ada.post("documents/text", json={"collection": "Buildings", "name": "x", **fields})
+    assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, "#/text")
+
+
 def test_a_text_above_the_limit_is_refused(ada: httpx.Client, settings: Any) -> None:
     settings.UPLOAD_MAX_BYTES = 1000
     body = {"collection": "Buildings", "name": "big.txt", "text": "x" * 2000}

@@ -73,7 +73,10 @@ def test_long_text_is_taken(live: Live, client: Any) -> None:
 
 
 def test_chunks_stay_as_they_are(live: Live, client: Any) -> None:
-    key = add(live, client, chunks=CHUNKS)
+    said = {"title": "Lighthouses", "year": 1796}
+    key = add(live, client, chunks=CHUNKS, metadata=said)
+    document = client.documents.retrieve(key).results
+    assert (document.title, document.metadata["year"]) == ("Lighthouses", 1796)
     listed = client.documents.list_chunks(key)
     assert ([each.text for each in listed.results], listed.total_entries) == (CHUNKS, 3)
     assert [each.metadata["chunk_order"] for each in listed.results] == [0, 1, 2]
@@ -86,12 +89,18 @@ def test_chunks_stay_as_they_are(live: Live, client: Any) -> None:
     assert refused(client.chunks.retrieve, second.id)[0] == 404
 
 
-def test_id_can_be_chosen_once(live: Live, client: Any) -> None:
-    key = uuid7()
-    assert add(live, client, raw_text="Mine.", id=key) == key
-    status, message = refused(add, live, client, raw_text="Another.", id=key)
-    assert (status, "already" in message) == (409, True)
-    client.documents.delete(key)
+def test_id_can_be_chosen_once(live: Live, client: Any, tmp_path: Path) -> None:
+    """Of a text, of chunks, and of a file."""
+    path = tmp_path / "mine.txt"
+    path.write_text("Mine.")
+    contents: list[dict[str, Any]] = [
+        {"raw_text": "Mine."}, {"chunks": CHUNKS}, {"file_path": str(path)},
+    ]  # fmt: skip
+    for content in contents:
+        key = uuid7()
+        assert add(live, client, **content, id=key) == key
+        status, message = refused(add, live, client, **content, id=key)
+        assert (status, "already" in message) == (409, True)
 
 
 def test_documents_go_to_ones_own_collection_unless_one_is_named(
@@ -99,7 +108,7 @@ def test_documents_go_to_ones_own_collection_unless_one_is_named(
 ) -> None:
     """Which nobody else sees; who may not add documents gets none."""
     key = client.documents.create(raw_text="Only mine.").results.document_id
-    again = client.documents.create(raw_text="Mine, too.").results.document_id
+    again = client.documents.create(raw_text="Mine, too.", collection_ids=[]).results.document_id
     (own,) = {*client.documents.retrieve(key).results.collection_ids}
     assert client.documents.retrieve(again).results.collection_ids == [own]
     assert own != live.collection.pk
@@ -118,9 +127,12 @@ def test_documents_go_to_ones_own_collection_unless_one_is_named(
         ({"raw_text": "x", "collection_ids": [str(UUID(int=5))]}, 404, ""),
         ({"raw_text": "x", "collection_ids": [str(UUID(int=5))] * 2}, 422, "collection_ids"),
         ({"raw_text": "x", "metadata": {"a.b": 1}}, 422, "a.b"),
+        ({"raw_text": "x", "metadata": {"a": ["\0"]}}, 422, "characters"),
+        ({"chunks": ["x"], "metadata": {"a": "\ud800"}}, 422, "characters"),
         ({"raw_text": " \n"}, 422, "no text"),
         ({"raw_text": "\0"}, 422, "no text"),
         ({"chunks": ["one", " "]}, 422, "Chunk 2"),
+        ({"chunks": ["\0\ud800"]}, 422, "Chunk 1"),
     ],
 )
 def test_what_is_no_document_is_refused(client: Any, about: Any, status: int, said: str) -> None:

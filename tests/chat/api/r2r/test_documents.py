@@ -53,6 +53,7 @@ def test_metadata_is_set_over_or_in_place_of_what_was_said(live: Live, client: A
     assert said == {"year": 1834, "kind": None, "locks": None}
     assert refused(client.documents.append_metadata, key, ["year"])[0] == 422
     assert refused(client.documents.append_metadata, key, [{"a.b": 1}])[0] == 422
+    assert refused(client.documents.replace_metadata, key, [{"a": {"b": "\0"}}])[0] == 422
     client.documents.delete(key)
 
 
@@ -99,6 +100,17 @@ def test_collections_are_listed(live: Live, client: Any) -> None:
     document = live.documents["mill.md"].pk
     assert [each.id for each in client.documents.list_collections(document).results] == [found.id]
     assert refused(client.collections.retrieve, UUID(int=5))[0] == 404
+
+
+def test_no_collection_is_an_empty_list(live: Live, client: Any) -> None:
+    """And of none of them there is nothing to find, or to delete."""
+    listed = client.collections.list(ids=[UUID(int=5)])
+    assert (listed.results, listed.total_entries) == ([], 0)
+    nowhere = {"collection_ids": {"$overlap": []}}
+    found = client.retrieval.search("tower", search_settings={"filters": nowhere})
+    assert found.results.chunk_search_results == []
+    assert client.documents.delete_by_filter(nowhere).results.success
+    assert client.documents.list().total_entries == 3
 
 
 def test_conversations_are_kept(live: Live, client: Any, other: Any) -> None:
