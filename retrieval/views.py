@@ -29,17 +29,22 @@ def file(request: HttpRequest, version_id: UUID) -> HttpResponseBase:
         if not request.user.is_authenticated:
             return redirect_to_login(request.get_full_path())
         raise Http404
+    return sent(request, version, download="download" in request.GET)
+
+
+def sent(request: HttpRequest, version: DocumentVersion, *, download: bool) -> HttpResponseBase:
+    """Send the file of a version that may be opened, and record it. Raises Http404 without one."""
     if not version.file.storage.exists(str(version.file.name)):
         raise Http404
-    response = file_response(request, version, download="download" in request.GET)
-    if is_begun(request, response):
+    response = file_response(request, version, download=download)
+    if _is_begun(request, response):
         record(None, "file.downloaded", version.document, version=version.number)
     # Whether somebody may have it is asked each time.
     patch_cache_control(response, private=True, no_cache=True)
     return response
 
 
-def is_begun(request: HttpRequest, response: HttpResponseBase) -> bool:
+def _is_begun(request: HttpRequest, response: HttpResponseBase) -> bool:
     """Whether a file is sent from its beginning: what reads PDFs fetches many parts after it."""
     whole = response.status_code == 200
     first = response.headers.get("Content-Range", "").startswith("bytes 0-")

@@ -7,9 +7,8 @@ from uuid import UUID
 
 from django.db.models import Q
 from django.db.models.functions import Length, Substr
-from django.http import Http404
 from django.http.response import HttpResponseBase
-from django.utils.cache import patch_cache_control
+from django.shortcuts import get_object_or_404
 from ninja import Field, Query, Router, Schema
 from ninja.responses import Status
 
@@ -30,12 +29,10 @@ from chat.api.native.document_schemas import (
     version_out,
 )
 from chat.api.native.paging import Page, Page_, page
-from retrieval.audit.recording import record
-from retrieval.file_response import file_response
 from retrieval.ingestion import retention
 from retrieval.models import ENDED, Document, DocumentVersion
 from retrieval.models import Stage as Stages
-from retrieval.views import is_begun, readable_by
+from retrieval.views import readable_by, sent
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -185,14 +182,7 @@ def download_document(request: Request, document_id: UUID, version: Number) -> H
     """Send the file as it was uploaded; parts of it by `Range`."""
     found = library.document(request.user, document_id)
     key = library.version(request.user, found, version).pk
-    chosen = readable_by(request.user).filter(pk=key).first()
-    if chosen is None or not chosen.file.storage.exists(str(chosen.file.name)):
-        raise Http404
-    response = file_response(request, chosen, download=True)
-    if is_begun(request, response):
-        record(None, "file.downloaded", found, version=chosen.number)
-    patch_cache_control(response, private=True, no_cache=True)
-    return response
+    return sent(request, get_object_or_404(readable_by(request.user), pk=key), download=True)
 
 
 @router.delete(

@@ -20,10 +20,9 @@ from chat.api.credentials import Caller, NotAllowedError, Request
 from chat.api.r2r import creating, shapes, wire
 from chat.api.r2r.matching import matching
 from retrieval.audit.recording import record
-from retrieval.file_response import file_response
 from retrieval.ingestion.incoming import UploadError
 from retrieval.models import Document, DocumentVersion
-from retrieval.views import readable_by
+from retrieval.views import readable_by, sent
 
 if TYPE_CHECKING:
     from django.http import HttpResponse
@@ -92,12 +91,11 @@ def download(request: Request, document_id: UUID) -> HttpResponseBase:
     document = _visible(request, document_id)
     versions = readable_by(request.user).filter(document=document).order_by("-number")
     version = versions.filter(current_of=document).first() or versions.first()
-    if version is None or not version.file.storage.exists(str(version.file.name)):
+    if version is None:
         raise Http404
-    response = file_response(request, version, download=True)
+    response = sent(request, version, download=True)
     if "json" in response.headers.get("Content-Type", ""):
         response.headers["Content-Type"] = BYTES  # the SDK would read it
-    record(None, "file.downloaded", document, version=version.number)
     return response
 
 

@@ -91,6 +91,21 @@ def test_downloads_are_bytes_even_of_json(live: Live, client: Any, tmp_path: Pat
     client.documents.delete(key)
 
 
+def test_download_is_recorded_once_whatever_parts_it_comes_in(live: Live) -> None:
+    """And nothing on the way keeps it, as who may have it is asked each time."""
+    from retrieval.audit.models import AuditEvent  # noqa: PLC0415
+
+    path = f"/r2r/v3/documents/{live.documents['mill.md'].pk}/download"
+    recorded = AuditEvent.objects.filter(action="file.downloaded")
+    before = recorded.count()
+    with live.client() as plain:
+        whole = plain.get(path)
+        rest = plain.get(path, headers={"Range": "bytes=5-"})
+    assert (whole.status_code, rest.status_code) == (200, 206)
+    assert "private" in whole.headers["Cache-Control"]
+    assert recorded.count() == before + 1
+
+
 def test_collections_are_listed(live: Live, client: Any) -> None:
     found = client.collections.retrieve(live.collection.pk).results
     assert (found.id, found.name, found.document_count) == (live.collection.pk, "Buildings", 3)
