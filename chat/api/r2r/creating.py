@@ -120,6 +120,6 @@ def _make(user: User, key: UUID, name: str) -> None:
         with transaction.atomic():
             made = Collection.objects.create(pk=key, name=name, visibility=Visibility.RESTRICTED)
             made.managers.add(user)
-            record(user, "collection.made", made)
+            record(user, "collection.added", made)
     except IntegrityError:
         return  # by another request of theirs

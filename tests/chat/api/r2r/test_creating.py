@@ -107,11 +107,14 @@ def test_documents_go_to_ones_own_collection_unless_one_is_named(
     live: Live, client: Any, other: Any
 ) -> None:
     """Which nobody else sees; who may not add documents gets none."""
+    from retrieval.audit.models import AuditEvent  # noqa: PLC0415
+
     key = client.documents.create(raw_text="Only mine.").results.document_id
     again = client.documents.create(raw_text="Mine, too.", collection_ids=[]).results.document_id
     (own,) = {*client.documents.retrieve(key).results.collection_ids}
     assert client.documents.retrieve(again).results.collection_ids == [own]
     assert own != live.collection.pk
+    assert AuditEvent.objects.filter(action="collection.added", target_id=own).count() == 1
     live.ingest()
     assert refused(other.documents.retrieve, key)[0] == 404
     assert refused(other.documents.create, raw_text="Mine.") == (403, "You may not add documents.")
