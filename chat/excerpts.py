@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from django.db.models.functions import Substr
 
+from chat.unwrapping import NOTHING, unwrapped
 from retrieval.models import Chunk, DocumentVersion
 
 if TYPE_CHECKING:
@@ -78,19 +79,24 @@ def excerpt(
     around = _piece(chunk, start, end, keep=(chunk.char_start, chunk.char_end))
     offset = chunk.char_start - (around.start or 0)
     length = chunk.char_end - chunk.char_start
-    before, rest = around.text[:offset], around.text[offset:]
+    rest = around.text[offset:]
     from_, to = _within(place, chunk.char_start, len(rest)) or _find(quote, rest)
     # A sentence may go on in the next chunk.
     length = max(length, to)
-    text, after = rest[:length], rest[length:]
     media_type, starts = _layout(chunk)
+    # All of it at once: a paragraph may begin above the passage.
+    shown = unwrapped(around.text, media_type)
+    above, lead, quote, trail, below = (
+        _readable(shown[slice(*part)], media_type)
+        for part in pairwise([0, offset, offset + from_, offset + to, offset + length, None])
+    )
     return Excerpt(
-        above=Piece(_readable(before, media_type), around.start, chunk.char_start),
-        lead=_readable(text[:from_], media_type),
-        quote=_readable(text[from_:to], media_type),
-        trail=_readable(text[to:], media_type),
-        below=Piece(_readable(after, media_type), chunk.char_start + length, around.end),
-        pages=_pages(starts, chunk, text, (from_, to)),
+        above=Piece(above, around.start, chunk.char_start),
+        lead=lead,
+        quote=quote,
+        trail=trail,
+        below=Piece(below, chunk.char_start + length, around.end),
+        pages=_pages(starts, chunk, rest[:length], (from_, to)),
     )
 
 
@@ -111,7 +117,8 @@ def _more(
         return None
     piece = _piece(chunk, start, end, keep)
     media_type, _ = _layout(chunk)
-    return Piece(_readable(piece.text, media_type), piece.start, piece.end)
+    text = _readable(unwrapped(piece.text, media_type), media_type)
+    return Piece(text, piece.start, piece.end)
 
 
 def _is_visible(chunk: Chunk, user: User | AnonymousUser) -> bool:
@@ -145,6 +152,7 @@ def _layout(chunk: Chunk) -> tuple[str, Sequence[int]]:
 
 def _readable(text: str, media_type: str) -> str:
     """Return the text without hashes: extraction writes headings as Markdown does."""
+    text = text.replace(NOTHING, "")
     return text if media_type == "text/plain" else HEADING.sub("", text)
 
 

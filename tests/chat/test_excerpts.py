@@ -95,3 +95,34 @@ def test_who_may_not_see_the_collection_gets_nothing_of_it() -> None:
     assert excerpt(passage, AnonymousUser()) is None
     assert text_before(passage, START, AnonymousUser()) is None
     assert text_after(passage, END, AnonymousUser()) is None
+
+
+def test_a_wrapped_text_is_shown_unwrapped_with_its_quote_in_place(ada: User) -> None:
+    """A sentence that goes on in the next line is marked, whatever is cut out of the text."""
+    above = "It stands on the cliffs above the sea, where the road that leads to it\n"
+    quote = "Its lamp was first lit on Christmas Day, and is seen by all."
+    text = above + "ends, and ships see it. " + quote.replace("and is", "and\nis")
+    passage = chunk(text, len(above), len(text))
+    start, end = text.index("Its lamp"), len(text)
+    DocumentVersion.objects.update(media_type="text/plain")
+    for place in (None, (start, end)):
+        shown = excerpt(passage, ada, quote, place)
+        assert shown is not None
+        assert shown.quote == quote
+        assert shown.above.text == above.replace("\n", " ")
+        assert shown.lead == "ends, and ships see it. "
+    more = text_before(passage, len(above), ada)
+    assert more is not None
+    assert more.text == above
+    more = text_after(passage, 0, ada)
+    assert more is not None
+    assert "\n" not in more.text
+
+
+def test_nothing_is_left_of_an_items_indentation(ada: User) -> None:
+    text = "- Its lamp was first lit on Christmas Day, and it is seen by all who\n  pass the cape."
+    passage = chunk(text, 0, len(text))
+    DocumentVersion.objects.update(media_type="text/markdown")
+    shown = excerpt(passage, ada)
+    assert shown is not None
+    assert shown.trail == text.replace("\n ", "")
