@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from chat.client_messages import QUESTION_MAX_CHARS
+from chat.client_messages import QUESTION_MAX_CHARS, storable
 from chat.frames import CitationData, Done
 from retrieval.backends.base import ChatMessage
 
@@ -127,7 +127,8 @@ def _turn(message: object, where: str) -> ChatMessage | None:
         return ChatMessage("user", _text(content, f"{where}.content"))
     if role in ASSISTANT:
         return ChatMessage("assistant", _text(content, f"{where}.content"))
-    raise MessagesError(f"{where}: “{role[:40]}” is no type of message that is known here.")
+    said = storable(role[:40])
+    raise MessagesError(f"{where}: “{said}” is no type of message that is known here.")
 
 
 def _text(content: object, where: str) -> str:

@@ -61,6 +61,7 @@ def test_what_was_said_before_is_history() -> None:
         ([7], "input.messages.0: a message has a type or a role"),
         ([{"type": "human", "content": 7}, "a"], "input.messages.0.content: this is neither"),
         ([{"type": "parrot", "content": "a"}], "input.messages.0: “parrot” is no type"),
+        ([{"type": "p\ud83d", "content": "a"}], "input.messages.0: “p” is no type"),
         (
             [{"role": "user", "content": [{"type": "image_url", "image_url": "x"}]}],
             "input.messages.0.content.0: only parts of type text can be read.",
