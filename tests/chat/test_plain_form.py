@@ -55,7 +55,7 @@ async def test_the_answer_is_there_when_the_page_comes(
     assert response.headers["Location"] == reverse("chat:conversation", args=[conversation.pk])
     shown = (await page.get(response.headers["Location"])).content.decode()
     assert "It is **96 metres** high [1]." in shown
-    assert "[1] <strong>The tower</strong>, page 3: <q>" in shown
+    assert "[1] <strong>The tower</strong>, p. 3: <q>" in shown
     assert "http-equiv" not in shown
 
 
