@@ -145,6 +145,7 @@ def test_nothing_is_polled_while_the_connection_is_lost(scripted: ScriptedSocket
     assert scripted.route
     scripted.route.close(code=1012)
     expect(page.locator("#chat")).to_have_attribute("data-away", "")
+    expect(page.locator(".connection")).to_have_text("Reconnecting…", use_inner_text=True)
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     page.evaluate("htmx.ajax('GET', '/documents/status/?', {source: '.document-status'})")
