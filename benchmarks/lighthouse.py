@@ -2,8 +2,8 @@
 
     .venv/bin/python -m benchmarks.lighthouse
 
-Starts the site of the tour (docs/tour.py) in a temporary folder, signs in, and lets npm's
-Lighthouse look at each page in Chromium.
+Starts the site of the tour (docs/tour.py) in a temporary folder, and lets npm's Lighthouse look at
+each page in Chromium: that of signing in first, then those that one sees who has.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import BrowserContext, expect, sync_playwright
 
 from benchmarks import servers
 from docs import tour
@@ -26,6 +26,7 @@ from ragsite import postgres
 
 LIGHTHOUSE = os.environ.get("LIGHTHOUSE", "npx --yes lighthouse@12.2.3").split()
 FORM_FACTORS = {"desktop": ["--preset=desktop"], "phone": []}
+LOGIN = "/accounts/login/"
 # The one without an address is that of the question that is asked first.
 PAGES = {
     "New conversation": "/",
@@ -40,21 +41,22 @@ def main() -> None:
     state = Path(tempfile.mkdtemp(prefix="lighthouse-"))
     state.chmod(0o755)  # the embedded PostgreSQL never runs as root
     try:
-        with tour.site(state) as address, signed_in(address, state / "profile") as (port, asked):
+        with tour.site(state) as address, browser(address, state / "profile") as (port, context):
             print("| Page | Desktop: performance, accessibility | Phone: the same |")
             print("|---|---|---|")
+            print_row("Signing in", f"{address}{LOGIN}", port)
+            tour.enter(context.new_page())
+            asked = tour.find_out(context, LEAVE)
             for name, path in PAGES.items():
-                url = f"{address}{path}" if path else asked
-                scores = [measure(url, port, options) for options in FORM_FACTORS.values()]
-                print(f"| {name} | {' | '.join(scores)} |", flush=True)
+                print_row(name, f"{address}{path}" if path else asked, port)
     finally:
         postgres.release(state.resolve())
         shutil.rmtree(state, ignore_errors=True)
 
 
 @contextmanager
-def signed_in(address: str, profile: Path) -> Iterator[tuple[int, str]]:
-    """Run a browser that is signed in; yield its port for tools, and a conversation's address."""
+def browser(address: str, profile: Path) -> Iterator[tuple[int, BrowserContext]]:
+    """Run a browser; yield its port for tools, and its context."""
     port = servers.free_port()
     expect.set_options(timeout=tour.PATIENCE_MS)
     with sync_playwright() as playwright:
@@ -64,10 +66,14 @@ def signed_in(address: str, profile: Path) -> Iterator[tuple[int, str]]:
             args=["--no-sandbox", f"--remote-debugging-port={port}"],
             base_url=address,
         )
-        page = context.new_page()
-        tour.enter(page)
-        yield port, tour.find_out(context, LEAVE)
+        yield port, context
         context.close()
+
+
+def print_row(name: str, url: str, port: int) -> None:
+    """Measure a page in every form, and print its scores."""
+    scores = [measure(url, port, options) for options in FORM_FACTORS.values()]
+    print(f"| {name} | {' | '.join(scores)} |", flush=True)
 
 
 def measure(url: str, port: int, options: list[str]) -> str:
