@@ -187,10 +187,13 @@ async def save_grounding(log: RunLog, grounding: Grounding, tokens: int = 0) -> 
 
 
 async def save_title(run: Run, title: str, tokens: int) -> None:
-    """Write the title that the generator gave a run's conversation. Raises DatabaseError."""
+    """Write the title that the generator gave a run's conversation, if any.
+
+    Raises DatabaseError.
+    """
     await _execute(
         {
-            TITLED: [{"conversation": run.conversation_id, "title": title}],
+            TITLED: [{"conversation": run.conversation_id, "title": title}] if title else [],
             CHECKED: [{"run": run.id, "tokens": tokens}] if tokens else [],
         }
     )

@@ -119,6 +119,17 @@ async def test_a_generator_that_fails_leaves_the_question(
     assert (await Conversation.objects.aget()).title == QUESTION
 
 
+async def test_what_is_no_title_leaves_the_question_and_is_charged(
+    user: User, generator: ScriptedGenerator
+) -> None:
+    generator.script = ["It is 96 metres high [1]."]
+    done = await answered(user)
+    found = await Conversation.objects.aget()
+    assert (found.title, found.titled_by) == (QUESTION, Titling.QUESTION)
+    charged = (await Charge.objects.aget()).tokens
+    assert charged > done.usage.prompt_tokens + done.usage.completion_tokens
+
+
 async def test_no_more_than_some_are_made_at_once(
     user: User, generator: ScriptedGenerator, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chat.answering.titles import LONGEST_CHARS, SHORT_CHARS, checked, from_question
-from retrieval.backends.base import BackendError
-from retrieval.backends.completion import Completion
+from chat.answering.titles import LONGEST_CHARS, SHORT_CHARS, from_question, written
 
 LONG = (
     "I have been trying to find out whether the lighthouse at Cape Wrath that Stevenson built"
@@ -36,19 +34,49 @@ def test_one_endless_word_is_cut() -> None:
 
 
 @pytest.mark.parametrize(
-    "written",
+    "text",
     [
         "Range of the lamp",
         "Title: Range of the lamp.",
+        "**Title:** Range of the lamp",
         "“Range of the lamp”",
-        "**Range of the lamp**",
+        "'Range of the lamp'.",
+        '"Range of the lamp',
+        "## **Range** of the `lamp`",
+        "- [Range](https://example.com/) of the *lamp*",
+        "Range of the lamp\n\n---",
+        "Range **of the lamp",
     ],
 )
-def test_what_is_around_a_written_title_goes(written: str) -> None:
-    assert checked(Completion(written)) == "Range of the lamp"
+def test_of_a_written_title_only_the_words_stay(text: str) -> None:
+    assert written(text, LONG) == "Range of the lamp"
 
 
-@pytest.mark.parametrize("written", ["", "…", "One\nTwo", "a" * (LONGEST_CHARS + 1)])
-def test_what_can_be_no_title_is_refused(written: str) -> None:
-    with pytest.raises(BackendError):
-        checked(Completion(written))
+@pytest.mark.parametrize(
+    "text", ['Meaning of "inert"', "The keepers' lamp", "C# and F#", "Lamp of 1828", "snake_case"]
+)
+def test_marks_that_belong_to_a_title_stay(text: str) -> None:
+    assert written(text, LONG) == text
+
+
+@pytest.mark.parametrize(
+    "text", ["", "…", "**", "One\nTwo", "One\n\nTwo", "a" * (LONGEST_CHARS + 1)]
+)
+def test_what_can_be_no_title_is_none(text: str) -> None:
+    assert written(text, LONG) == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "NOT_IN_DOCUMENTS",
+        "**NOT_IN_DOCUMENTS**.",
+        "The lamp was painted red [1]",
+        "The lamp **was painted red【2】",
+        "You get 30 days",
+        "The documents do not say who painted it.",
+        "I am sorry, but I can only help you with questions about your documents",
+    ],
+)
+def test_what_answers_the_question_is_no_title(text: str) -> None:
+    assert written(text, LONG) == ""
