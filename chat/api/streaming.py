@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing, suppress
 from datetime import datetime
@@ -16,6 +17,8 @@ from django.http import StreamingHttpResponse
 
 if TYPE_CHECKING:
     from django.http import HttpRequest
+
+logger = logging.getLogger(__name__)
 
 CONTENT_TYPE = "text/event-stream"
 # Proxies end what is silent for a minute, most of them.
@@ -66,11 +69,17 @@ class Stream(StreamingHttpResponse):
     """A response whose parts are closed the moment that its reader leaves, not some time later."""
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        """Yield the parts, which Django lets go of without closing them."""
+        """Yield the parts, which Django lets go of without closing them.
+
+        One that fails is the end: Daphne would leave the response open, and its reader waiting.
+        """
         parts: Any = self._iterator  # type: ignore[attr-defined]
         async with aclosing(parts):
-            async for part in parts:
-                yield part
+            try:
+                async for part in parts:
+                    yield part
+            except Exception:  # the outermost edge: the response has begun
+                logger.exception("A response broke off")
 
 
 async def respond(

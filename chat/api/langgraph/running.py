@@ -10,7 +10,7 @@ from uuid import UUID
 from django.http import Http404
 
 from chat import runs
-from chat.api import asking, staying, streaming
+from chat.api import asking, streaming
 from chat.api.langgraph import messages, states
 from chat.api.langgraph.assistants import graph_id
 from chat.api.langgraph.events import Mode, Position, Translation, failure
@@ -109,15 +109,16 @@ async def _events(
 ) -> AsyncGenerator[bytes]:
     translation = Translation(run, modes, _about(run), after)
     asked = False
-    # What cannot be read on breaks off: the SDK comes back by itself then.
-    async with aclosing(staying.follow(request, run.pk)) as frames:
+    async with aclosing(asking.frames(request, run.pk)) as frames:
         async for frame in frames:
             if frame.seq > 1 and not asked and "values" in modes:
                 asked = True
                 translation.before = await in_thread(states.before_answer, request.user, run)
             for event in translation.events(frame):
                 data = streaming.to_json(event.data)
-                yield streaming.event(data, event=event.name, id=str(event.id))
+                # That a run cannot be read on is none of its events: it is come back to before it.
+                id_ = str(event.id) if frame.run else None
+                yield streaming.event(data, event=event.name, id=id_)
 
 
 async def _stopping(events: AsyncGenerator[bytes], user: User, run: Run) -> AsyncGenerator[bytes]:

@@ -8,11 +8,12 @@ from typing import Any
 import openai
 import pytest
 from django.db import OperationalError
+from langgraph_sdk import get_sync_client
 
 from chat import runs
 from chat.frames import Frame, Token
 from chat.runstate import RunRefused
-from tests.chat.api.conftest import WAIT_SECONDS, Live
+from tests.chat.api.conftest import ANSWER, WAIT_SECONDS, Live
 from tests.chat.api.native.events import read
 
 QUESTION = "How high is the tower of Lund?"
@@ -94,6 +95,24 @@ def test_events_of_r2r_end_as_they_should(live: Live, cut: list[Exception]) -> N
     assert error.startswith("event: error\n")
     assert "unavailable" in error
     assert done == "event: done\ndata: [DONE]"
+
+
+def test_a_stream_of_langgraph_ends_with_an_error_and_can_be_come_back_to(
+    live: Live, cut: list[Exception], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Behind what was read: the error is none of the run's events."""
+    with get_sync_client(url=f"{live.base_url}/langgraph", api_key=live.token) as client:
+        thread = client.threads.create()["thread_id"]
+        asked = {"input": {"messages": QUESTION}, "stream_mode": "messages-tuple"}
+        parts = list(client.runs.stream(thread, "default", **asked))
+        assert [part.event for part in parts] == ["metadata", "messages", "error", "end"]
+        assert parts[2].data["error"] == "unavailable"
+        monkeypatch.undo()
+        run = parts[0].data["run_id"]
+        rest = list(client.runs.join_stream(thread, run, last_event_id=parts[-1].id))
+    said = [part.data[0]["content"] for part in (*parts, *rest) if part.event == "messages"]
+    assert "".join(said) == "".join(ANSWER)
+    assert rest[-1].event == "end"
 
 
 def test_values_of_langgraph_are_the_error(live: Live, cut: list[Exception]) -> None:

@@ -66,3 +66,20 @@ async def test_leaving_ends_what_is_being_waited_for() -> None:
         waiting.cancel()
         await asyncio.gather(waiting, return_exceptions=True)
     assert closed.is_set()
+
+
+async def test_a_part_that_fails_ends_the_response(caplog: pytest.LogCaptureFixture) -> None:
+    """What was sent stays; whoever serves it would leave it open."""
+    closed = []
+
+    async def parts() -> AsyncGenerator[bytes]:
+        try:
+            yield b"one"
+            raise RuntimeError("secret detail")
+        finally:
+            closed.append(True)
+
+    response = streaming.Stream(parts())
+    assert [part async for part in response] == [b"one"]
+    assert closed
+    assert "A response broke off" in caplog.text
