@@ -9,10 +9,11 @@ from playwright.sync_api import Page, expect
 from chat.models import Assistant, Run
 from retrieval.models import Collection
 from tests import conversations
-from tests.browser.conftest import NewPage, until
+from tests.browser.conftest import PHONE, NewPage, until
 from tests.browser.scripted import ScriptedSocket
 
 WIDTHS = [320, 480, 768, 1024, 1100, 1440, 3840]
+GAP_PX = 24
 ARABIC = "يمكن رؤية المصباح من مسافة 22 ميلا [1]. أطفئ في عام 1998 [1]."
 FOCUSED = "document.activeElement"
 # Where the focus is, and whether it is to be seen.
@@ -173,16 +174,54 @@ def test_no_width_needs_scrolling_sideways(new_page: NewPage, ada: User) -> None
             assert no_wider(page), (width, panel)
 
 
-def test_a_new_conversation_begins_at_its_top(new_page: NewPage, ada: User, run: Run) -> None:
+@pytest.mark.parametrize(("size", "zoom"), [((320, 640), 1), ((360, 225), 4)])
+def test_a_new_conversation_begins_at_its_top(
+    new_page: NewPage, ada: User, run: Run, size: tuple[int, int], zoom: int
+) -> None:
     questions = [f"How is the lamp of tower {number} lit, and who keeps it?" for number in range(6)]
     Assistant.objects.create(name="Keeper", is_default=True, suggested_questions=questions)
-    page = new_page(ada, viewport={"width": 320, "height": 640})
+    viewport = dict(zip(("width", "height"), size, strict=True))
+    page = new_page(ada, viewport=viewport, device_scale_factor=zoom)
     page.goto("/")
     expect(page.get_by_role("button", name=questions[-1])).to_be_attached()
     expect(page.get_by_label("Your question")).to_be_focused()
     page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
     expect(page.locator(".welcome h2")).to_be_in_viewport(ratio=1)
     assert page.evaluate("document.querySelector('#messages').scrollTop") == 0
+
+
+def test_actions_that_are_not_seen_leave_no_gap_and_move_nothing(
+    new_page: NewPage, ada: User, run: Run
+) -> None:
+    conversations.answered(
+        ada, version=run.answer.citations.get(ordinal=0).version, conversation=run.conversation
+    )
+    page = new_page(ada)
+    page.goto(f"/c/{run.conversation_id}/")
+    answer = page.locator(".answer").first
+    actions, sources = answer.locator(".answer-actions"), answer.locator(".sources")
+    expect(actions).to_have_css("opacity", "0")
+    text, found = answer.locator(".prose").bounding_box(), sources.bounding_box()
+    assert text
+    assert found
+    assert found["y"] - text["y"] - text["height"] <= GAP_PX
+    answer.hover()
+    expect(actions).to_have_css("opacity", "1")
+    assert sources.bounding_box() == found
+    page.mouse.move(5, 5)
+    expect(actions).to_have_css("opacity", "0")
+    actions.get_by_role("button", name="Ask again").focus()
+    expect(actions).to_have_css("opacity", "1")
+
+
+def test_on_touch_all_actions_are_seen(new_page: NewPage, ada: User, run: Run) -> None:
+    conversations.answered(
+        ada, version=run.answer.citations.get(ordinal=0).version, conversation=run.conversation
+    )
+    page = new_page(ada, viewport=PHONE, is_mobile=True, has_touch=True)
+    page.goto(f"/c/{run.conversation_id}/")
+    for row in page.locator(".answer-actions, .question-actions").all():
+        expect(row).to_have_css("opacity", "1")
 
 
 def test_zoomed_to_four_times_one_reads_and_asks(new_page: NewPage, ada: User) -> None:
