@@ -93,5 +93,13 @@ class Ack(BaseMessage):
     seq: Annotated[int, Field(ge=0)]
 
 
-ClientMessage = Annotated[Ask | Stop | Resume | Watch | Prefetch | Ack, Field(discriminator="type")]
+class Ping(BaseMessage):
+    """Ask whether the connection lives; `Pong` answers."""
+
+    type: Literal["ping"]
+
+
+ClientMessage = Annotated[
+    Ask | Stop | Resume | Watch | Prefetch | Ack | Ping, Field(discriminator="type")
+]
 ClientMessageAdapter: TypeAdapter[ClientMessage] = TypeAdapter(ClientMessage)

@@ -31,12 +31,13 @@ from chat.client_messages import (
     Ask,
     ClientMessage,
     ClientMessageAdapter,
+    Ping,
     Prefetch,
     Resume,
     Stop,
     Watch,
 )
-from chat.frames import BaseFrame, Error
+from chat.frames import BaseFrame, Error, Pong
 from chat.refusals import ask_id, refusal, unavailable
 from chat.runs import RunRefused
 from chat.window import Window
@@ -140,7 +141,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
         raw = text_data if text_data is not None else (bytes_data or b"")
         try:
             message = ClientMessageAdapter.validate_json(raw)
-            if isinstance(message, Ack) or await self.may_go_on():
+            if isinstance(message, Ack | Ping) or await self.may_go_on():
                 await self.handle(message)
         except ValidationError as error:
             await self.send_frame(refusal(error, raw))
@@ -167,6 +168,8 @@ class ChatConsumer(AsyncWebsocketConsumer):
             case Ack():
                 if window := self.windows.get(message.run):
                     window.acknowledge(message.seq)
+            case Ping():
+                await self.send_frame(Pong())
 
     async def ask(self, message: Ask) -> None:
         """Start a run, follow it, and tell others who watch the conversation."""

@@ -225,6 +225,12 @@ class Snapshot(BaseFrame):
     citations: list[CitationData]
 
 
+class Pong(BaseFrame):
+    """Answers `ping` on a socket; it is of no run, and so none of the frames of one."""
+
+    type: Literal["pong"] = "pong"
+
+
 Frame = Annotated[
     Status
     | SearchResults

@@ -8,6 +8,7 @@ import { citedMarkdown } from "./cited-markdown.js";
 import { copyText } from "./clipboard.js";
 import { Composer } from "./composer.js";
 import { Conversation } from "./conversation.js";
+import { sayWhatFails } from "./failed-requests.js";
 import { forgetKept, Kept } from "./kept.js";
 import { awaitSupport } from "./late-support.js";
 import { linkTo } from "./message-link.js";
@@ -57,12 +58,14 @@ welcome(root, choice);
 sidebar(root);
 chooseTheme();
 toasts();
+sayWhatFails();
 followAnswers(root);
 awaitSupport(
   the("thread"),
   (element) => conversation.turnOf(element),
   (message) => conversation.stored(message),
 );
+composer.ready();
 
 document.addEventListener("click", (event) => {
   if (!(event.target instanceof Element)) return;

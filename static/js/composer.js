@@ -90,6 +90,16 @@ export class Composer {
     });
   }
 
+  /** The page can ask now: send what was sent before it could (early.js). */
+  ready() {
+    const held = this.form.hasAttribute("data-held");
+    this.form.removeAttribute("data-held");
+    this.form.setAttribute("data-ready", "");
+    /** @type {HTMLElement} */ (document.getElementById("composer-held")).hidden = true;
+    this.keep();
+    if (held) this.form.requestSubmit();
+  }
+
   /** Keep what is written for this conversation. */
   keep() {
     const text = this.aside || this.input.value;

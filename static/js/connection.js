@@ -22,10 +22,13 @@ export function showConnection(root, client, onLeave) {
     timer = 0;
     root.removeAttribute("data-away");
   });
+  const show = () => root.setAttribute("data-away", "");
+  // The client hears of it first; where the server is on this machine, it is back at once.
+  addEventListener("offline", () => lost && show());
   client.on("close", (/** @type {Closed} */ { again }) => {
     lost = true;
     if (again) {
-      timer ||= setTimeout(() => root.setAttribute("data-away", ""), AWAY_MS);
+      timer ||= setTimeout(show, AWAY_MS);
       return;
     }
     onLeave();

@@ -42,18 +42,21 @@ export class Conversation {
     /** @type {WeakMap<Element, Turn>} */
     this.turns = new WeakMap();
     this.deleted = false;
+    /** @type {Turn[]} answers that ended while the conversation was being deleted */
+    this.unseen = [];
     this.client = new FrameClient();
     this.client.on("frame", (frame) => this.receive(frame));
+    for (const type of /** @type {const} */ (["open", "close"])) this.client.on(type, () => this.wait());
     showConnection(root, this.client, () => this.keepAsked());
     if (this.id) this.client.watch(this.id);
     for (const element of thread.querySelectorAll(".answer")) {
       this.adopt(/** @type {HTMLElement} */ (element));
     }
     // What is being deleted ends its answer, which then is not there to be fetched.
-    document.addEventListener("htmx:beforeRequest", (event) => {
-      const { requestConfig } = /** @type {CustomEvent} */ (event).detail;
-      if (this.id && requestConfig.path.endsWith(`/c/${this.id}/delete/`)) this.deleted = true;
-    });
+    this.whenDeleted("htmx:beforeRequest", () => (this.deleted = true));
+    for (const name of ["htmx:sendError", "htmx:responseError", "htmx:timeout"]) {
+      this.whenDeleted(name, () => this.stays());
+    }
     this.showState(this.active?.state ?? "idle");
   }
 
@@ -68,6 +71,23 @@ export class Conversation {
   /** @param {string} path below the chat's own address */
   url(path) {
     return `${this.root.dataset.base}${path}`;
+  }
+
+  /**
+   * @param {string} name of an event
+   * @param {() => void} handler of one of the request that deletes this conversation
+   */
+  whenDeleted(name, handler) {
+    document.addEventListener(name, (event) => {
+      const { requestConfig } = /** @type {CustomEvent} */ (event).detail;
+      if (this.id && requestConfig.path.endsWith(`/c/${this.id}/delete/`)) handler();
+    });
+  }
+
+  /** It could not be deleted. */
+  stays() {
+    this.deleted = false;
+    for (const turn of this.unseen.splice(0)) this.ended(turn);
   }
 
   /** @param {HTMLElement} element */
@@ -100,6 +120,7 @@ export class Conversation {
     const name = this.choice.assistant?.value;
     if (name) /** @type {HTMLElement} */ (turn.element.querySelector(".answer-name")).textContent = name;
     this.asked.set(id, turn);
+    turn.wait(this.client.open);
     this.composer.sent();
     this.showState("searching");
     this.thread.element.dispatchEvent(new CustomEvent("thread:asked", { bubbles: true }));
@@ -150,10 +171,23 @@ export class Conversation {
   stop() {
     const turn = this.active;
     if (!turn) return;
-    this.composer.stopping();
-    turn.waiting.over();
-    turn.showStatus(gettext("Stopping…"));
-    this.client.stop({ run: turn.run ?? undefined, ask: turn.element.dataset.askId });
+    const ask = turn.element.dataset.askId;
+    if (this.client.stop({ run: turn.run ?? undefined, ask })) {
+      this.composer.stopping();
+      turn.stopping = true;
+      turn.wait(this.client.open);
+    } else {
+      this.forget(ask ?? null);
+      this.takeOff(turn);
+      this.composer.write(turn.element.dataset.question ?? "");
+    }
+  }
+
+  /** Say of what is not answered yet what it waits for. */
+  wait() {
+    for (const turn of [...this.asked.values(), ...this.runs.values()]) {
+      if (turn.active) turn.wait(this.client.open);
+    }
   }
 
   /** @param {Frame} frame */
@@ -233,16 +267,25 @@ export class Conversation {
    * @param {Extract<Frame, { type: "error" }>} error
    */
   giveBack(turn, error) {
+    this.takeOff(turn);
+    this.composer.giveBack(turn.element.dataset.question ?? "", error);
+  }
+
+  /** @param {Turn} turn whose question was not let in */
+  takeOff(turn) {
+    turn.waiting.over();
     turn.element.previousElementSibling?.remove();
     turn.element.remove();
     this.root.toggleAttribute("data-new", !this.id && !this.thread.element.childElementCount);
     this.showState(this.active?.state ?? "idle");
-    this.composer.giveBack(turn.element.dataset.question ?? "", error);
   }
 
   /** @param {Turn} turn */
   ended(turn) {
-    if (this.deleted) return;
+    if (this.deleted) {
+      this.unseen.push(turn);
+      return;
+    }
     this.showState(turn.state);
     this.announce(turn.state === "failed" ? gettext("The answer failed") : gettext("Answer complete"));
     const { message } = turn.element.dataset;
@@ -279,8 +322,11 @@ export class Conversation {
 
   /** @param {string} state */
   showState(state) {
+    const { active } = this;
     this.root.dataset.state = state;
-    this.composer.setBusy(this.active !== null);
+    // Of a question that the server does not have, no answer is on its way.
+    this.root.toggleAttribute("data-accepted", Boolean(active?.run));
+    this.composer.setBusy(active !== null);
   }
 
   /** @param {string} message */

@@ -23,7 +23,7 @@
  * @property {object} [generation] how the answer is written
  */
 /** @typedef {{ seq: number, ended: boolean, stopping: boolean }} Followed */
-/** @typedef {{ message: object, stopping: boolean }} Asked */
+/** @typedef {{ message: object, sent: boolean, stopping: boolean }} Asked */
 /** @typedef {{ code: number, again: boolean }} Closed whether it is going to be opened again */
 /**
  * @callback Handler
@@ -38,6 +38,13 @@ const LONGEST_WAIT_MS = 5000;
 // What the server could not do for now is asked for again after this long, then twice as long.
 const AGAIN_MS = [1000, 30_000];
 const ACK_MS = 1000;
+// A handshake that takes longer is begun anew.
+const HANDSHAKE_MS = 10_000;
+// A connection on which nothing has come for this long is asked whether it lives: sooner while
+// something is waited for. It is another one if nothing comes then either.
+const QUIET_MS = 5000;
+const IDLE_MS = 30_000;
+const PONG_MS = 5000;
 
 /** Asks, follows what is answered, and stops it. */
 export class FrameClient {
@@ -70,13 +77,11 @@ export class FrameClient {
     this.socket = null;
     this.leaving = new AbortController();
     const { signal } = this.leaving;
-    // A network that has come back is another one, where an old connection is dead.
-    globalThis.addEventListener?.("online", () => this.comeBack(true), { signal });
-    globalThis.document?.addEventListener(
-      "visibilitychange",
-      () => !document.hidden && this.comeBack(false),
-      { signal },
-    );
+    // A network that has gone or come back is another one, where an old connection is dead.
+    for (const change of ["offline", "online"]) {
+      globalThis.addEventListener?.(change, () => this.comeBack(true), { signal });
+    }
+    globalThis.document?.addEventListener("visibilitychange", () => this.seen(), { signal });
     this.connect();
   }
 
@@ -101,19 +106,24 @@ export class FrameClient {
    */
   ask(text, { id = randomId(), ...asking } = {}) {
     const message = { type: "ask", id, text, ...asking };
-    this.asked.set(id, { message, stopping: false });
+    this.asked.set(id, { message, sent: this.open, stopping: false });
     this.send(message);
+    this.listen();
     return id;
   }
 
   /**
    * Stop a run, or what is going to be one; its `done` comes soon.
    * @param {{ run?: string, ask?: string }} which its id, or its question's
+   * @returns {boolean} whether it comes: a question that was never sent is only forgotten
    */
   stop({ run, ask }) {
-    const stopped = run ? this.runs.get(run) : this.asked.get(ask ?? "");
+    const asked = run ? undefined : this.asked.get(ask ?? "");
+    if (asked && !asked.sent) return !this.asked.delete(ask ?? "");
+    const stopped = run ? this.runs.get(run) : asked;
     if (stopped) stopped.stopping = true;
     this.send({ type: "stop", ...(run ? { run } : { ask }) });
+    return true;
   }
 
   /**
@@ -124,6 +134,7 @@ export class FrameClient {
   resume(run, after = 0) {
     this.runs.set(run, { seq: after, ended: false, stopping: false });
     this.resumeOnce(run, after);
+    this.listen();
   }
 
   /**
@@ -169,6 +180,7 @@ export class FrameClient {
 
   connect() {
     clearTimeout(this.timers.connect);
+    clearTimeout(this.timers.handshake);
     this.timers.connect = undefined;
     const socket = new WebSocket(this.address, this.protocols);
     const old = this.socket;
@@ -179,17 +191,48 @@ export class FrameClient {
     socket.onopen = () => current() && this.opened();
     socket.onmessage = ({ data }) => current() && this.receive(JSON.parse(data));
     socket.onclose = ({ code }) => current() && this.closed(code);
+    this.timers.handshake = setTimeout(() => {
+      this.socket = null;
+      socket.close();
+      this.closed(0);
+    }, HANDSHAKE_MS);
   }
 
   opened() {
+    clearTimeout(this.timers.handshake);
     this.open = true;
     this.tries = 0;
     this.tell("open", undefined);
     this.rejoin();
+    this.listen();
+  }
+
+  /** Something came, or is waited for: ask whether the connection lives if nothing more comes. */
+  listen() {
+    clearTimeout(this.timers.quiet);
+    clearTimeout(this.timers.pong);
+    this.timers.quiet = setTimeout(() => this.ping(), this.following ? QUIET_MS : IDLE_MS);
+  }
+
+  /** Ask whether the connection lives; nobody looks at a page that is hidden. */
+  ping() {
+    if (!this.open || globalThis.document?.hidden) return;
+    this.send({ type: "ping" });
+    clearTimeout(this.timers.pong);
+    this.timers.pong = setTimeout(() => this.comeBack(true), PONG_MS);
+  }
+
+  /** The page is looked at again, or no more. */
+  seen() {
+    if (document.hidden) return;
+    if (this.open) this.ping();
+    else this.comeBack(false);
   }
 
   /** @param {number} code */
   closed(code) {
+    clearTimeout(this.timers.handshake);
+    clearTimeout(this.timers.pong);
     this.open = false;
     const again = code !== NOT_SIGNED_IN;
     if (again) {
@@ -201,12 +244,13 @@ export class FrameClient {
 
   /**
    * Connect at once, instead of when it is time.
-   * @param {boolean} anew also if a connection seems to be open
+   * @param {boolean} anew also if a connection seems to be open, or about to be
    */
   comeBack(anew) {
-    if (this.open ? !anew : !this.timers.connect) return;
-    if (this.open) this.tell("close", { code: 0, again: true });
+    if (!anew && (this.open || !this.timers.connect)) return;
+    const lost = this.open;
     this.open = false;
+    if (lost) this.tell("close", { code: 0, again: true });
     this.tries = 0;
     this.connect();
   }
@@ -217,7 +261,10 @@ export class FrameClient {
     this.resumed.clear();
     for (const [run, { seq, ended }] of this.runs) if (!ended) this.resumeOnce(run, seq);
     this.sendWatch();
-    for (const { message } of this.asked.values()) this.send(message);
+    for (const asked of this.asked.values()) {
+      asked.sent = true;
+      this.send(asked.message);
+    }
     for (const [run, { stopping }] of this.runs) if (stopping) this.send({ type: "stop", run });
     for (const [ask, { stopping }] of this.asked) if (stopping) this.send({ type: "stop", ask });
   }
@@ -230,6 +277,11 @@ export class FrameClient {
       if (this.open) this.rejoin();
     }, this.patience);
     this.patience = Math.min(2 * this.patience, AGAIN_MS[1]);
+  }
+
+  /** Whether a run is followed, or one is waited for. */
+  get following() {
+    return this.asked.size > 0 || [...this.runs.values()].some(({ ended }) => !ended);
   }
 
   /** What is followed needs no watching: the server would tell of it twice. */
@@ -254,6 +306,8 @@ export class FrameClient {
 
   /** @param {Frame} frame */
   receive(frame) {
+    this.listen();
+    if (frame.type === "pong") return;
     if (frame.run === null) this.refused(frame);
     else if (this.isNext(frame.run, frame)) this.take(frame.run, frame);
   }

@@ -34,7 +34,7 @@ export class SourcePanel {
     this.body.addEventListener("htmx:afterSwap", (event) => {
       if (event.target === this.body) this.shown();
     });
-    for (const name of ["htmx:sendError", "htmx:responseError"]) {
+    for (const name of ["htmx:sendError", "htmx:responseError", "htmx:timeout"]) {
       this.body.addEventListener(name, (event) => event.target === this.body && this.failed());
     }
     this.growing();

@@ -19,6 +19,7 @@ export class Turn {
     this.element = element;
     this.text = new AnswerText(part(element, ".prose"));
     this.waiting = new Waiting((words) => this.showStatus(words));
+    this.stopping = false;
   }
 
   /**
@@ -48,6 +49,23 @@ export class Turn {
   /** @returns {CitationData[]} */
   get citations() {
     return this.text.citations;
+  }
+
+  /**
+   * Say what is waited for: what the server has not said is not known.
+   * @param {boolean} connected
+   */
+  wait(connected) {
+    this.waiting.over();
+    if (this.stopping) {
+      const later = gettext("Stops as soon as the connection is back…");
+      this.showStatus(connected ? gettext("Stopping…") : later);
+    } else if (!this.run) {
+      this.showStatus(connected ? gettext("Sending…") : gettext("Waiting for the connection…"));
+      this.waiting.stage(connected ? "sending" : "connecting");
+    } else if (connected && this.state === "searching") {
+      this.waiting.again();
+    }
   }
 
   /** @param {Frame} frame the next one */

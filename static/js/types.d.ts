@@ -60,6 +60,7 @@ export type Frame = Numbered &
       }
     | { type: "done"; finish_reason: string; answer: string; citations: CitationData[] }
     | { type: "snapshot"; text: string; citations: CitationData[] }
+    | { type: "pong" }
   );
 
 export type AnswerState =

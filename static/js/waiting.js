@@ -9,6 +9,14 @@ const LONGER_MS = 15_000;
 
 /** @type {Record<string, [string, string]>} by stage: after a while, and after a longer one */
 const WORDS = {
+  sending: [
+    gettext("The server has not answered yet…"),
+    gettext("Still no word from the server; your question is kept…"),
+  ],
+  connecting: [
+    gettext("Still waiting for the connection…"),
+    gettext("Still no connection; your question is sent as soon as it is back…"),
+  ],
   queued: [gettext("Waiting for the answer before this one…"), gettext("Still waiting for its turn…")],
   rewriting: [
     gettext("Still working out what to search for…"),
@@ -29,14 +37,21 @@ export class Waiting {
     this.say = say;
     /** @type {ReturnType<typeof setTimeout>[]} */
     this.timers = [];
+    this.name = "";
   }
 
   /** @param {string} name */
   stage(name) {
     this.over();
+    this.name = name;
     const [long, longer] = WORDS[name] ?? [];
     if (long) this.timers.push(setTimeout(this.say, LONG_MS, long));
     if (longer) this.timers.push(setTimeout(this.say, LONGER_MS, longer));
+  }
+
+  /** It goes on where it was. */
+  again() {
+    this.stage(this.name);
   }
 
   over() {

@@ -18,6 +18,7 @@ class ScriptedSocket:
         self.route: WebSocketRoute | None = None
         self.run = str(uuid4())
         self.seq = 0
+        self.silent = False
         page.route_web_socket("**/ws/chat/", self._opened)
         # The server knows nothing of these answers.
         foot = '<footer class="answer-foot"></footer>'
@@ -25,7 +26,13 @@ class ScriptedSocket:
 
     def _opened(self, route: WebSocketRoute) -> None:
         self.route = route
-        route.on_message(lambda message: self.messages.append(json.loads(message)))
+        route.on_message(lambda message: self._came(route, json.loads(message)))
+
+    def _came(self, route: WebSocketRoute, message: dict[str, Any]) -> None:
+        if message["type"] != "ping":
+            self.messages.append(message)
+        elif not self.silent:
+            route.send(json.dumps({"type": "pong", "run": None, "seq": 0}))
 
     def wait_for(self, kind: str) -> dict[str, Any]:
         """Return the first message of a type that has not been returned yet."""
