@@ -67,6 +67,7 @@ def cases_of(sets: Path, sample: int) -> list[Case]:
         grounding_cases.questions(english, "en"),
         grounding_cases.hotpot(sets / "hotpotqa-100"),
         *(grounding_cases.altered(sets / f"xquad-{code}", code) for code in ("en", *LANGUAGES)),
+        *(grounding_cases.elsewhere(sets / f"xquad-{code}", code) for code in ("en", *LANGUAGES)),
         *(grounding_cases.questions(sets / f"xquad-{code}", code) for code in LANGUAGES),
         *(
             grounding_cases.translations(sets / f"xquad-{code}", code, english)

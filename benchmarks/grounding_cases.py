@@ -107,6 +107,40 @@ def altered(folder: Path, language: str) -> Iterator[Case]:
             yield Case(kind, "altered", claim, changed, title, language, half_of(id_))
 
 
+NUMBER = re.compile(r"(?<![\d.,])\d+(?![\d.,]*\d)")
+
+
+def elsewhere(folder: Path, language: str) -> Iterator[Case]:
+    """Yield statements with their own number, and with one that the passage says of something else.
+
+    The passages are long: three paragraphs of an article that follow each other.
+    """
+    corpus, queries = records(folder, "corpus"), records(folder, "queries")
+    ids = sorted(corpus)
+    for id_, record in records(folder, "answers").items():
+        number = NUMBER.search(record["answers"][0])
+        own = ids.index(record["doc"])
+        near = [each for each in ids[max(0, own - 1) : own + 2] if each[:7] == record["doc"][:7]]
+        text = "\n\n".join(corpus[each]["text"] for each in near)
+        if not number:
+            continue
+        here = sentence_around(corpus[record["doc"]]["text"], record["start"])
+        others = [
+            other
+            for other in NUMBER.findall(text.replace(here, ""))
+            if len(other) == len(number[0]) and other not in here and other not in number[0]
+        ]
+        title = corpus[record["doc"]]["title"].replace("_", " ")
+        kind, half = f"number from elsewhere in {language}", half_of(id_)
+        claim = statement(queries[id_]["text"], record["answers"][0])
+        yield Case(kind, "right", claim, text, title, language, half)
+        if others:
+            other = others[zlib.crc32(id_.encode()) % len(others)]
+            answer = record["answers"][0].replace(number[0], other, 1)
+            claim = statement(queries[id_]["text"], answer)
+            yield Case(kind, "altered", claim, text, title, language, half)
+
+
 NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-zäöü]{3,}\b(?! [A-Z])")
 VERB = re.compile(r"\b(?:is|are|was|were|has been|had been|can|could|will|would|may|must)\b")
 

@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 
 from retrieval.text import language as languages
 from retrieval.text.folding import fold
-from retrieval.text.quantities import Quantity, agrees, quantities
+from retrieval.text.quantities import NTH, Quantity, agrees, quantities
 from retrieval.text.terms import words
 
 # Languages that write every noun with a capital, so that it is no sign of a name.
@@ -20,6 +20,8 @@ NOUNS_CAPITALISED = frozenset({"de", "lb"})
 REMEMBERED = 2000
 # Numbers in words up to here may count what the evidence lists: the two examples, its three parts.
 COUNTING = 4
+# First and second tell more often what was said than what is in a row.
+ORDINARY = 2
 # Names that are this much alike are spellings of one.
 SPELT_ALIKE = 0.8
 # The longest acronym.
@@ -110,26 +112,49 @@ def _negations(language: str) -> frozenset[str]:
     return frozenset(NEGATIONS.get(language, "").split())
 
 
-def missing_numbers(claim: Facts, evidence: Sequence[Facts], *, strictly: bool) -> list[Quantity]:
-    """Return the numbers of a statement that the evidence does not have.
+def missing_numbers(
+    claim: Facts, own: Facts, near: Sequence[Facts], beside: Sequence[Facts], *, strictly: bool
+) -> list[Quantity]:
+    """Return the numbers of a statement that its evidence does not have.
 
-    Unless `strictly`, small numbers in words are missing only where the evidence counts the same
-    otherwise: "three parts" may stand above a list of them.
+    They may stand in the sentence that supports it (`own`), in other passages that it cites in the
+    same breath (`beside`), or in sentences `near`, if its own does not say another number of the
+    same. Small numbers in words are missing only where the evidence counts
+    the same otherwise: "three parts" may stand above a list of them. So are "first" and "second",
+    even `strictly`.
     """
-    known = [number for each in evidence for number in each.numbers]
     gone = []
     for number, counted in zip(claim.numbers, claim.counted, strict=True):
-        if any(agrees(number, other) for other in known):
+        if said_in([own, *beside], number):
+            continue
+        contested = _counts_otherwise(number, counted, [own], claim)
+        if said_in(near, number) and not contested:
             continue
         small = number.in_words and min(number.values) <= COUNTING
-        if strictly or not small or _counts_otherwise(counted, evidence):
+        ordinary = small and number.unit == NTH and min(number.values) <= ORDINARY
+        certain = not ordinary if strictly else not small
+        if certain or contested or _counts_otherwise(number, counted, [*near, *beside], claim):
             gone.append(number)
     return gone
 
 
-def _counts_otherwise(counted: frozenset[str], evidence: Iterable[Facts]) -> bool:
+def said_in(evidence: Iterable[Facts], number: Quantity) -> bool:
+    """Return whether evidence has a number."""
+    return any(agrees(number, other) for each in evidence for other in each.numbers)
+
+
+def _counts_otherwise(
+    number: Quantity, counted: frozenset[str], evidence: Iterable[Facts], claim: Facts
+) -> bool:
+    """Return whether evidence has another number of the same, which the statement does not say."""
     stop = languages.stop_words("en")
-    return any(counted & other - stop for each in evidence for other in each.counted)
+    return any(
+        (number.unit and other.unit == number.unit) or counted & others - stop
+        for each in evidence
+        for other, others in zip(each.numbers, each.counted, strict=True)
+        if (other.unit == NTH) == (number.unit == NTH)
+        and not any(agrees(said, other) for said in claim.numbers)
+    )
 
 
 def missing_names(claim: Facts, evidence: Sequence[Facts]) -> list[str]:

@@ -41,9 +41,11 @@ BEST_FIRST: tuple[Support, ...] = ("supported", "partly", "unsupported")
 def supporting_sentence(answer: str, passage: Passage) -> Sentence | None:
     """Return the sentence of `passage` nearest to the last sentence of `answer` by shared words.
 
-    Words that few of the passage's sentences have count for more; None if it has no sentence.
+    Words that few of the passage's sentences have count for more. A heading states nothing; None if
+    there is no sentence.
     """
-    if not passage.sentences:
+    stating = [each for each in passage.sentences if not each.is_heading] or passage.sentences
+    if not stating:
         return None
     claim = claim_terms(answer, passage)
     spread = Counter(term for sentence in passage.sentences for term in sentence.terms)
@@ -53,7 +55,7 @@ def supporting_sentence(answer: str, passage: Passage) -> Sentence | None:
         shared = sum(math.log(1 + total / spread[term]) for term in claim & sentence.terms)
         return shared / math.sqrt(len(sentence.terms) + 4)
 
-    return max(passage.sentences, key=support)
+    return max(stating, key=support)
 
 
 def claim_terms(answer: str, passage: Passage) -> frozenset[str]:

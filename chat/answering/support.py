@@ -10,7 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from chat.answering.agreement import Facts, facts, is_denied, missing_names, missing_numbers
+from chat.answering.agreement import (
+    Facts,
+    facts,
+    is_denied,
+    missing_names,
+    missing_numbers,
+    said_in,
+)
 from chat.frames import Support
 from retrieval.backends.base import Passage, Sentence
 from retrieval.text import language as languages
@@ -25,6 +32,8 @@ SUPPORTED_ACROSS, PARTLY_ACROSS = 0.45, 0.3
 # From this share of its words on a statement restates one sentence, and has to say just that.
 RESTATES = 0.85
 MOST = 0.5
+# From this share of its words on another sentence than those beside the best is about it, too.
+ABOUT_IT = 0.3
 # And from this on nobody needs to look at its meaning.
 PLAIN = 0.7
 _marks = re.compile(r"\\(?=[^\w\s])|[*_`]")
@@ -82,9 +91,14 @@ class Evidence:
         return [facts(each.text, self.passage.language) for each in self.sentences]
 
     @cached_property
+    def facts_above(self) -> Facts:
+        """Those of what stands above it."""
+        return facts(self.above, self.passage.language)
+
+    @cached_property
     def all_facts(self) -> list[Facts]:
         """Those of its sentences, and of what stands above it."""
-        return [*self.facts, facts(self.above, self.passage.language)]
+        return [*self.facts, self.facts_above]
 
     @cached_property
     def above(self) -> str:
@@ -158,8 +172,8 @@ class Comparison:
         restated = self._restates_whole(best)
         beside = [each for other in self.beside for each in other.all_facts]
         whole = [*self.evidence.all_facts, *beside]
-        evidence = [own, *beside] if restates else whole
-        numbers = missing_numbers(self.statement.facts, evidence, strictly=restates)
+        near = [] if restates else self._facts_near(best)
+        numbers = missing_numbers(self.statement.facts, own, near, beside, strictly=restates)
         why = []
         if numbers:
             why.append("numbers")
@@ -171,9 +185,21 @@ class Comparison:
         if support != "supported":
             why.append("meaning")
         elif why:
-            all_wrong = numbers and len(numbers) == len(self.statement.facts.numbers)
+            nowhere = [number for number in numbers if not said_in(near, number)]
+            all_wrong = nowhere and len(nowhere) == len(self.statement.facts.numbers)
             support = "unsupported" if all_wrong or (restated and "denied" in why) else "partly"
         return Verdict(support, round(score, 3), sentence, tuple(why))
+
+    def _facts_near(self, position: int) -> list[Facts]:
+        """Return the facts of a sentence, of those beside it or about the same, and from above."""
+        every = enumerate(zip(self.evidence.sentences, self.evidence.facts, strict=True))
+        return [self.evidence.facts_above] + [
+            found
+            for other, (sentence, found) in every
+            if self.across
+            or abs(other - position) <= 1
+            or _share(self.statement.said, sentence.terms) >= ABOUT_IT
+        ]
 
     def _restates_whole(self, position: int) -> bool:
         """Whether it says what a sentence says, in words of its neighbourhood, and most of that."""
@@ -182,16 +208,20 @@ class Comparison:
         return most and not self.across and self.words[position] >= RESTATES
 
     def _best(self, alike: Sequence[float] | None) -> tuple[int, float]:
-        """Return the position of the sentence that supports most, and the score."""
+        """Return the position of the sentence that supports most, no heading, and the score."""
         own = [_share(self.statement.terms, each.terms) for each in self.evidence.sentences]
         if alike is None:
             places = [0.5 * one + 0.5 * near for one, near in zip(own, self.words, strict=True)]
-            return _largest(places), max(self.words)
+            return self._largest(places), max(self.words)
         if self.across:
-            return _largest(alike), max(alike)
+            return self._largest(alike), max(alike)
         scores = [WORDS * w + MEANING * m for w, m in zip(self.words, alike, strict=True)]
         places = [0.5 * one + score for one, score in zip(own, scores, strict=True)]
-        return _largest(places), max(scores)
+        return self._largest(places), max(scores)
+
+    def _largest(self, values: Sequence[float]) -> int:
+        stating = [n for n, each in enumerate(self.evidence.sentences) if not each.is_heading]
+        return max(stating or range(len(values)), key=values.__getitem__)
 
     def _support(self, score: float) -> Support:
         high, low = (SUPPORTED_ACROSS, PARTLY_ACROSS) if self.across else (SUPPORTED, PARTLY)
@@ -227,7 +257,3 @@ def terms_of(split: Sequence[Sentence]) -> frozenset[str]:
 
 def _share(terms: frozenset[str], known: frozenset[str]) -> float:
     return len(terms & known) / len(terms) if terms else 0.0
-
-
-def _largest(values: Sequence[float]) -> int:
-    return max(range(len(values)), key=values.__getitem__)

@@ -53,6 +53,7 @@ class Sentence:
     start: int
     end: int
     terms: frozenset[str]
+    is_heading: bool = False
 
 
 @dataclass(frozen=True)

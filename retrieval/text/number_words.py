@@ -31,9 +31,9 @@ class NumberWord(NamedTuple):
 
 
 def number_words(text: str, language: str) -> Iterator[NumberWord]:
-    """Yield the numbers in words of a language that is known, but for one, first and second.
+    """Yield the numbers in words of a language that is known, but for one.
 
-    Those are articles, or stand for what was said, or are a time, more often than they count.
+    That is an article, or stands for what was said, more often than it counts.
     """
     if language not in LANGUAGES:
         return
@@ -43,7 +43,7 @@ def number_words(text: str, language: str) -> Iterator[NumberWord]:
         value = float(found.value)
         # A million behind digits is what they are multiplied by.
         scales = value in SCALES and text[:start].rstrip()[-1:].isdigit()
-        if value > (2 if found.is_ordinal else 1) and not scales:
+        if (value > 1 or found.is_ordinal) and not scales:
             yield NumberWord(start, end, value, found.is_ordinal)
 
 

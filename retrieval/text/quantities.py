@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from django.utils import translation
@@ -16,7 +16,7 @@ from django.utils.dates import MONTHS, MONTHS_3
 
 from retrieval.text.folding import fold
 from retrieval.text.number_words import han_numbers, number_words
-from retrieval.text.units import scale_behind, unit_before, unit_behind
+from retrieval.text.units import scale_behind, unit_before, unit_behind, unit_further_on
 
 DECIMAL_SIGNS = {
     **dict.fromkeys(("en", "zh", "ja", "ko", "th", "he", "hi"), "."),
@@ -30,28 +30,40 @@ _number = re.compile(
     rf"|[{''.join(_fractions)}]"
 )
 _digits = re.compile(r"\d+")
-_about = re.compile(
-    r"(?:\b(?:about|around|approximately|roughly|nearly|almost|some|circa|ca\.?|over|under|almost"
-    r"|(?:more|less|fewer) than|at least|at most|up to|etwa|rund|ungefahr|fast|knapp|uber|mehr als"
-    r"|weniger als|environ|pres de|plus de|moins de|presque|unos|unas|cerca de|alrededor de"
-    r"|aproximadamente|casi|mas de|menos de|quasi|quase|oltre|piu di|ongeveer|bijna|ruim)"
-    r"|[~≈]|约|大约|近|超过|حوالي|نحو|около|почти|примерно)\s*(?:the\s+)?[$€£¥]?$"
+_roughly = re.compile(
+    r"(?:\b(?:about|around|approximately|roughly|some|circa|ca\.?|etwa|rund|ungefahr|environ"
+    r"|pres de|unos|unas|cerca de|alrededor de|aproximadamente|ongeveer)"
+    r"|[~≈]|约|大约|حوالي|نحو|около|примерно)\s*(?:the\s+)?[$€£¥]?$"
 )
+_above = re.compile(
+    r"(?:\b(?:over|more than|uber|mehr als|plus de|mas de|oltre|piu di|ruim)|超过)\s*[$€£¥]?$"
+)
+_below = re.compile(
+    r"(?:\b(?:nearly|almost|under|(?:less|fewer) than|fast|knapp|weniger als|presque|moins de"
+    r"|casi|menos de|quasi|quase|bijna)|近|почти)\s*(?:the\s+)?[$€£¥]?$"
+)
+SLACK = 0.1
 
 _century = re.compile(
     r"(?:st|nd|rd|th)?[\s.-]*(?:centur|jahrhundert|siecle|siècle|siglo|secolo|século|eeuw|世纪)",
     re.IGNORECASE,
 )
 _decade = re.compile(r"['’]?(?:s|er|ern)\b|年代")
+_day_before = re.compile(r"\d(?:st|nd|rd|th)?[.\s]*(?:de\s|of\s)?$")
+_day_behind = re.compile(r"\.?,?\s*(?:de\s|of\s)?\d")
+_beside = re.compile(r"(?:st|nd|rd|th)?[.,\s]*(?:de\s|of\s)?")
+_ordinal = re.compile(r"(?:st|nd|rd|th)\b")
+# The unit of what is one in a row, such as the day of a month: no amount agrees with it.
+NTH = "nth"
 
 
 @dataclass(frozen=True)
 class Quantity:
     """A number at [start, end) of its text: `values` are the ways in which it can be read.
 
-    `step` is the place of its last digit (0.1 in 2.5, 100000 in 2.5 million); `about` says that it
-    is meant roughly; `years` are those from and before which it stands for (1990s, 19th century);
-    `unit` is "" if none is known.
+    `step` is the place of its last digit (0.1 in 2.5, 100000 in 2.5 million); `slack` are the
+    shares by which what is meant may be less and more (about 40, over 40); `years` are those from
+    and before which it stands for (1990s, 19th century); `unit` is "" if none is known.
     """
 
     text: str
@@ -60,7 +72,7 @@ class Quantity:
     values: frozenset[float]
     unit: str = ""
     step: float = 1.0
-    about: bool = False
+    slack: tuple[float, float] = (0.0, 0.0)
     years: tuple[int, int] | None = None
     in_words: bool = False
 
@@ -71,12 +83,18 @@ def quantities(text: str, language: str = "") -> list[Quantity]:
     Numbers in words are read in `language` (ISO 639-1), if that is known. "One" is none: it is an
     article, or stands for what was said, more often than it counts.
     """
-    found = [
-        *_in_digits(text, language),
-        *_in_words(text, language),
-        *_months(text, language),
-    ]
+    months = list(_months(text, language))
+    numbers = [*_in_digits(text, language), *_in_words(text, language)]
+    found = [*months, *(_as_day(number, months, text) for number in numbers)]
     return sorted(found, key=lambda quantity: quantity.start)
+
+
+def _as_day(number: Quantity, months: Sequence[Quantity], text: str) -> Quantity:
+    """Return a number that stands beside a month as the day that it is."""
+    if not 1 <= min(number.values) <= 31 or number.step < 1:
+        return number
+    gaps = (text[min(number.end, month.end) : max(number.start, month.start)] for month in months)
+    return replace(number, unit=NTH) if any(map(_beside.fullmatch, gaps)) else number
 
 
 def agrees(said: Quantity, source: Quantity) -> bool:
@@ -93,8 +111,9 @@ def _near(a: float, b: float, said: Quantity, source: Quantity) -> bool:
         low, high = said.years or (a, a + 1)
         first, last = source.years or (b, b + 1)
         return low < last and first < high
-    if said.about:
-        return abs(a - b) <= 0.1 * abs(b)
+    below, above = said.slack
+    if below or above:
+        return a - below * abs(a) <= b <= a + above * abs(a)
     rounded = said.step != 1 and said.step > source.step
     return rounded and abs(a - b) <= said.step / 2 * 1.0001
 
@@ -112,7 +131,9 @@ def _in_digits(text: str, language: str) -> Iterator[Quantity]:
         if scale := scale_behind(text, end):
             factor, end = scale
             values, step = frozenset(value * factor for value in values), step * factor
-        unit = unit_behind(text, end) or unit_before(text, start)
+        unit = unit_behind(text, end) or unit_before(text, start) or unit_further_on(text, end)
+        if _ordinal.match(text, end):
+            unit = NTH
         yield Quantity(
             text[start:end],
             start,
@@ -120,7 +141,7 @@ def _in_digits(text: str, language: str) -> Iterator[Quantity]:
             values,
             unit,
             step,
-            about=_is_about(text, start),
+            slack=_slack(text, start),
             years=_years(values, text[end : end + 24]),
         )
 
@@ -191,22 +212,25 @@ def _in_words(text: str, language: str) -> Iterator[Quantity]:
         while value >= 1000 and value % (step * 10) == 0:
             step *= 10
         values = frozenset({value})
-        percent = text[:start].endswith("百分之")
+        unit = NTH if is_ordinal else unit_behind(text, end) or unit_further_on(text, end)
         yield Quantity(
             text[start:end],
             start,
             end,
             values,
-            "%" if percent else unit_behind(text, end),
+            "%" if text[:start].endswith("百分之") else unit,
             step,
-            about=_is_about(text, start),
+            slack=_slack(text, start),
             years=_years(values, text[end : end + 24]) if is_ordinal else None,
             in_words=True,
         )
 
 
-def _is_about(text: str, start: int) -> bool:
-    return _about.search(fold(text[max(0, start - 24) : start])) is not None
+def _slack(text: str, start: int) -> tuple[float, float]:
+    before = fold(text[max(0, start - 24) : start])
+    if _roughly.search(before):
+        return SLACK, SLACK
+    return SLACK if _below.search(before) else 0.0, SLACK if _above.search(before) else 0.0
 
 
 def _months(text: str, language: str) -> Iterator[Quantity]:
@@ -216,9 +240,7 @@ def _months(text: str, language: str) -> Iterator[Quantity]:
         if number is None or (match[0].islower() and language == "en"):
             continue
         start, end = match.span()
-        if re.search(r"\d[.\s]*(?:de\s|of\s)?$", text[:start]) or re.match(
-            r"\.?,?\s*(?:de\s|of\s)?\d", text[end:]
-        ):
+        if _day_before.search(text[:start]) or _day_behind.match(text[end:]):
             yield Quantity(match[0], start, end, frozenset({float(number)}), "month of")
 
 

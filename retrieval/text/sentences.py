@@ -34,19 +34,24 @@ def split(text: str, language: str = "") -> tuple[Sentence, ...]:
     sentences of their own.
     """
     language = language or languages.guess(words(text))
-    return tuple(_sentence(text, start, end, language) for start, end in _spans(text, language))
+    return tuple(
+        _sentence(text, start, end, language, is_heading=is_heading)
+        for start, end, is_heading in _spans(text, language)
+    )
 
 
-def _spans(text: str, language: str) -> Iterator[tuple[int, int]]:
+def _spans(text: str, language: str) -> Iterator[tuple[int, int, bool]]:
     for block in _block.finditer(text):
-        if block["line"]:
-            yield from _trimmed(text, *block.span(), outer=_spaces + "|#")
+        if line := block["line"]:
+            for start, end in _trimmed(text, *block.span(), outer=_spaces + "|#"):
+                yield start, end, line.lstrip().startswith("#")
         elif block["body"]:
             offset = block.start("body")
             for found in sentencex.get_sentence_boundaries(language or "en", block["body"]):
-                yield from _trimmed(
+                for start, end in _trimmed(
                     text, offset + found["start_index"], offset + found["end_index"]
-                )
+                ):
+                    yield start, end, False
 
 
 def _trimmed(
@@ -59,10 +64,9 @@ def _trimmed(
         yield start, start + len(piece.strip(outer))
 
 
-def _sentence(text: str, start: int, end: int, language: str) -> Sentence:
+def _sentence(text: str, start: int, end: int, language: str, *, is_heading: bool) -> Sentence:
     sentence = text[start:end]
     found = content(words(sentence), language)
     # The words beside their stems: the question's language may have been taken for another.
-    return Sentence(
-        sentence, start, end, frozenset([*found, *stems(found, language, singles=True)])
-    )
+    terms = frozenset([*found, *stems(found, language, singles=True)])
+    return Sentence(sentence, start, end, terms, is_heading)

@@ -33,6 +33,7 @@ UNITS = {
         "t": "tonne tonnes tonnen toneladas 吨",
         "l": "l liter litre liters litres litern litros 升",
         "ms": "ms millisecond milliseconds millisekunden milisegundos 毫秒",
+        "s": "s sec secs second seconds sekunde sekunden segundo segundos seconde secondes 秒",
         "min": "min minute minutes minuten minutos 分钟",
         "h": "h hour hours stunde stunden hora horas heure heures 小时",
         "day": "day days tag tage tagen dia dias jour jours 天",
@@ -57,6 +58,7 @@ _unit = re.compile(
     r"[\s\u00a0-]?(per cent|por ciento|pour cent|%|％|٪|°\s?[CF]|[℃℉€$£¥]|[^\W\d_]+)",
     re.IGNORECASE,
 )
+_word = re.compile(r"[\s\u00a0-][^\W\d_]+")
 _currency = re.compile(r"(US\$|[$€£¥])\s?$")
 
 
@@ -90,6 +92,12 @@ def unit_behind(text: str, end: int) -> str:
     if "\u4e00" <= word[0] <= "\u9fff":
         return next((UNITS[word[:n]] for n in (2, 1) if word[:n] in UNITS), "")
     return UNITS.get(word, "")
+
+
+def unit_further_on(text: str, end: int) -> str:
+    """Return the unit behind the word that follows a number (5 unused days), or ""."""
+    word = _word.match(text, end)
+    return unit_behind(text, word.end()) if word else ""
 
 
 def unit_before(text: str, start: int) -> str:

@@ -48,6 +48,39 @@ def test_a_number_of_another_sentence_does_not_do_where_one_is_restated() -> Non
     assert "numbers" in found.why
 
 
+@pytest.mark.parametrize(
+    ("claim", "support"),
+    [
+        ("Employees get 28 days of leave.", "supported"),
+        ("Employees get 30 days of leave.", "unsupported"),
+        ("Claims are submitted within 30 days.", "supported"),
+        ("Employees get 25 days of leave.", "unsupported"),
+        ("Up to 5 unused days are carried over.", "supported"),
+        ("Up to 31 unused days are carried over.", "unsupported"),
+        ("Leave of 33 days is possible for some.", "partly"),
+        ("A certificate is needed from the third day.", "supported"),
+        ("A certificate is needed from the second day.", "unsupported"),
+    ],
+)
+def test_a_number_that_the_passage_says_of_something_else_does_not_do(
+    claim: str, support: str
+) -> None:
+    text = (
+        "Employees get 28 days of paid leave a year. Later it is up to 33 days. Up to five unused"
+        " days are carried over, and expire on 31 March. A medical certificate is needed from the"
+        " third day.\n\n"
+        "Trips are booked by the travel desk. Claims must be submitted within 30 days of a trip."
+        " They are paid on the 25th of the month."
+    )
+    assert compare(Statement(claim, "en"), evidence(text, "Handbook")).verdict().support == support
+
+
+def test_a_heading_states_nothing() -> None:
+    text = "## The height of the tower\n\nIt is 96 metres high, and the river is near."
+    found = compare(Statement("The height of the tower is 96 metres.", "en"), evidence(text))
+    assert found.verdict().sentence.text.startswith("It is 96 metres")
+
+
 def test_a_number_may_stand_in_what_is_cited_in_the_same_breath() -> None:
     claim = "The tower of Lund is 96 metres high, the one of Ystad 72."
     assert verdict(claim).support == "partly"

@@ -46,8 +46,14 @@ def test_may_is_a_month_beside_a_number_only() -> None:
     assert [values for values, _ in read("It may rain in May 1931.")] == [[5], [1931]]
 
 
-def test_one_and_first_are_no_numbers() -> None:
-    assert read("One of the first, and the second.") == []
+def test_one_is_no_number() -> None:
+    assert read("One of them, not two.") == [([2], "")]
+
+
+def test_what_is_one_in_a_row_is_no_amount() -> None:
+    assert [unit for _, unit in read("On the 25th, the third day, 31 March.")] == [
+        "nth", "nth", "nth", "month of",
+    ]  # fmt: skip
 
 
 def test_digits_of_a_code_are_no_numbers() -> None:
@@ -64,6 +70,14 @@ def test_digits_of_a_code_are_no_numbers() -> None:
         ("1.2 million", "1,289,000", False),
         ("about 1,300", "1,289", True),
         ("1,300", "1,289", False),
+        ("over 1,250", "1,289", True),
+        ("over 1,300", "1,289", False),
+        ("almost 1,300", "1,289", True),
+        ("almost 1,250", "1,289", False),
+        ("up to 33 days", "30 days", False),
+        ("30 days", "30 seconds", False),
+        ("25 days", "the 25th", False),
+        ("the third day", "on day 3", True),
         ("the 1990s", "in 1995", True),
         ("the 1990s", "in 1985", False),
         ("the 19th century", "in 1830", True),
