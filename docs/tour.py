@@ -158,15 +158,18 @@ def take_all(browser: Browser, address: str, screens: list[Screen]) -> None:
     asked: dict[str, str] = {}
     for kind, options in KINDS.items():
         chosen = {"base_url": address, "reduced_motion": "reduce", **options}
+        tour_site.forget_sessions()
         known = browser.new_context(**chosen)
         # Anew: some pages ask again who it is after a while.
         known.add_cookies(sign_in(browser, address))
         asked = asked or {name: find_out(known, each) for name, each in ASKED.items()}
         places = tour_site.places(asked)
+        kept = {place.rstrip("/").rsplit("/", 1)[-1] for place in asked.values()}
         for screen in screens:
+            # Each begins from the same: what was done for the one before it is put away.
+            tour_site.forget(kept)
             context = known if screen.signed_in else browser.new_context(**chosen)
             take(context, screen, kind, places)
-            tour_site.forget({address.rstrip("/").rsplit("/", 1)[-1] for address in asked.values()})
         known.close()
 
 

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from chat.answering.prompts import NO_ANSWER
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -78,7 +80,7 @@ CARTRIDGE = Asked(
     "Water harder than 8 °dH needs the cartridge ",
     ends="failed",
 )
-NOBODY = Asked("Who won the cup final of 1998?", "", ends="done")
+NOBODY = Asked("Do I get a day off when my grandchild is born?", NO_ANSWER)
 ARABIC = Asked(
     "كم أسبوعًا من الإجازة يحصل عليه الوالدان الجديدان؟",
     """يحصل كل والد جديد، بما في ذلك الوالدان بالتبني، على **16 أسبوعًا** من الإجازة بأجر كامل \

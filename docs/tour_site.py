@@ -11,6 +11,7 @@ from datetime import timedelta
 from typing import Any
 
 from aiohttp import web
+from allauth.usersessions.models import UserSession
 from django.contrib.auth.models import User
 from django.urls import reverse
 from django.utils import timezone
@@ -130,6 +131,11 @@ def places(conversations: dict[str, str]) -> dict[str, Any]:
         "assistant": reverse("admin:chat_assistant_change", args=[assistant]),
         "versions": f"/admin/chat/assistant/{assistant}/versions/",
     }
+
+
+def forget_sessions() -> None:
+    """Forget where people were signed in for the pictures before."""
+    UserSession.objects.all().delete()
 
 
 def forget(conversations: set[str]) -> None:
