@@ -19,6 +19,7 @@ class ScriptedSocket:
         self.run = str(uuid4())
         self.seq = 0
         self.silent = False
+        self.pings = 0
         page.route_web_socket("**/ws/chat/", self._opened)
         # The server knows nothing of these answers.
         foot = '<footer class="answer-foot"></footer>'
@@ -31,7 +32,9 @@ class ScriptedSocket:
     def _came(self, route: WebSocketRoute, message: dict[str, Any]) -> None:
         if message["type"] != "ping":
             self.messages.append(message)
-        elif not self.silent:
+            return
+        self.pings += 1
+        if not self.silent:
             route.send(json.dumps({"type": "pong", "run": None, "seq": 0}))
 
     def wait_for(self, kind: str) -> dict[str, Any]:
@@ -41,6 +44,11 @@ class ScriptedSocket:
                 if message["type"] == kind:
                     return self.messages.pop(position)
             # Playwright delivers messages while it waits for something.
+            self.page.evaluate("() => new Promise(requestAnimationFrame)")
+
+    def wait_for_ping(self, count: int) -> None:
+        """Return when so many pings have come in all, and all were answered."""
+        while self.pings < count:
             self.page.evaluate("() => new Promise(requestAnimationFrame)")
 
     def send(self, kind: str, **fields: Any) -> None:

@@ -37,6 +37,11 @@ async def test_a_question_is_answered_in_frames(
     assert answer[start:end] == "[1]"
 
 
+async def test_a_ping_is_answered(tab: Page) -> None:
+    await tab.send_json_to({"type": "ping"})
+    assert await frame(tab) == {"type": "pong", "run": None, "seq": 0}
+
+
 async def test_stop_is_heard_while_the_answer_streams(
     tower: Chunk, generator: ScriptedGenerator, tab: Page
 ) -> None:
