@@ -1,7 +1,8 @@
 /**
  * Loaded before anything else, and no module: takes what is sent before the page's scripts have
  * come, so that Enter breaks no line then and nothing leaves the page. The composer sends it once it
- * is ready; where the scripts do not come, the form goes as it does without them.
+ * is ready; where the scripts do not come, the form goes as it does without them. A new conversation
+ * is begun in its field.
  */
 
 "use strict";
@@ -25,6 +26,15 @@
     const notice = document.getElementById("composer-held");
     if (notice) notice.hidden = !held;
   };
+
+  /** Not by the field's attribute: that scrolls to it, away from what is to be read first. */
+  const focus = () => {
+    /** @type {HTMLTextAreaElement | null} */
+    const field = document.querySelector("[data-new] #question");
+    if (document.activeElement === document.body) field?.focus({ preventScroll: true });
+  };
+
+  document.addEventListener("readystatechange", focus, { once: true });
 
   document.addEventListener("keydown", (event) => {
     const form = unattended();

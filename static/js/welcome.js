@@ -1,6 +1,5 @@
 /**
- * What a new conversation begins with: the chosen assistant's greeting and suggested questions, read
- * from their top while the field below them has the focus.
+ * What a new conversation begins with: the chosen assistant's greeting and suggested questions.
  */
 
 /** @import { Choice } from "./choice.js" */
@@ -13,10 +12,6 @@ export function welcome(root, choice) {
   const greeting = /** @type {HTMLElement | null} */ (root.querySelector(".welcome h2"));
   const status = () => root.querySelector(".document-status");
   if (!greeting) return;
-  // Focused by its attribute, a field that is further down would be scrolled to.
-  if (document.activeElement === document.body) {
-    /** @type {HTMLElement} */ (root.querySelector("#question")).focus({ preventScroll: true });
-  }
   let shown = choice.own;
 
   const show = () => {

@@ -5,16 +5,24 @@ from __future__ import annotations
 import pytest
 from allauth.account.models import EmailAddress
 from django.contrib.auth.models import User
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Page, Route, ViewportSize, expect
 
 from chat.models import Assistant, Run
 from retrieval.models import Collection
 from tests import conversations
-from tests.browser.conftest import PHONE, NewPage
+from tests.browser.conftest import DESKTOP, PHONE, NewPage
 
 DOCUMENTS = "/admin/retrieval/document/"
 NARROW = {"width": 320, "height": 640}
 TABLET = {"width": 768, "height": 1024}
+# The words of the table of passages that stand on more than one line, but those of their titles.
+BROKEN = """() => [...document.querySelectorAll(".review .scroll :is(th, td):not(:has(details))")]
+  .flatMap((cell) => [...cell.firstChild.data.matchAll(/\\S+/g)].filter((word) => {
+    const range = document.createRange();
+    range.setStart(cell.firstChild, word.index);
+    range.setEnd(cell.firstChild, word.index + word[0].length);
+    return range.getClientRects().length !== 1;
+  })).map(String)"""
 WORD = "Donaudampfschifffahrtselektrizitäten" * 4
 
 
@@ -63,6 +71,18 @@ def test_no_page_is_scrolled_sideways(new_page: NewPage, ada: User, run: Run, ap
         for size in (NARROW, TABLET):
             page.set_viewport_size(size)
             assert not too_wide(page), (address, size)
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE])
+def test_figures_and_headings_of_a_review_are_not_broken(
+    new_page: NewPage, ada: User, run: Run, size: ViewportSize
+) -> None:
+    stages = ("vector", "fulltext", "fused", "reranked")
+    run.candidates.update(scores=dict.fromkeys(stages, 0.8871))
+    page = new_page(ada, viewport=size)
+    page.goto(f"/admin/chat/conversation/{run.conversation_id}/change/")
+    assert page.locator(".review .scroll td", has_text="0.887").count() >= len(stages)
+    assert page.evaluate(BROKEN) == []
 
 
 def test_filters_are_a_sheet_where_a_list_needs_the_room(

@@ -36,6 +36,15 @@ def write(page: Page) -> None:
     page.get_by_label("Your question").fill(QUESTION)
 
 
+def test_one_can_write_at_once(loading: ScriptedSocket, held: list[Route]) -> None:
+    field = loading.page.get_by_label("Your question")
+    expect(field).to_be_focused()
+    loading.page.keyboard.type(QUESTION)
+    held[0].continue_()
+    expect(loading.page.locator("#composer")).to_have_attribute("data-ready", "")
+    expect(field).to_have_value(QUESTION)
+
+
 def test_enter_sends_once_the_page_can(loading: ScriptedSocket, held: list[Route]) -> None:
     page = loading.page
     write(page)
