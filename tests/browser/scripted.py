@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 from uuid import uuid4
 
 from playwright.sync_api import Page, WebSocketRoute
+
+WAIT_SECONDS = 20.0
 
 
 class ScriptedSocket:
@@ -39,17 +42,23 @@ class ScriptedSocket:
 
     def wait_for(self, kind: str) -> dict[str, Any]:
         """Return the first message of a type that has not been returned yet."""
+        deadline = time.monotonic() + WAIT_SECONDS
         while True:
             for position, message in enumerate(self.messages):
                 if message["type"] == kind:
                     return self.messages.pop(position)
-            # Playwright delivers messages while it waits for something.
-            self.page.evaluate("() => new Promise(requestAnimationFrame)")
+            self._let_come(kind, deadline)
 
     def wait_for_ping(self, count: int) -> None:
         """Return when so many pings have come in all, and all were answered."""
+        deadline = time.monotonic() + WAIT_SECONDS
         while self.pings < count:
-            self.page.evaluate("() => new Promise(requestAnimationFrame)")
+            self._let_come("ping", deadline)
+
+    def _let_come(self, kind: str, deadline: float) -> None:
+        assert time.monotonic() < deadline, f"No {kind} came."
+        # Playwright delivers messages while it waits for something.
+        self.page.evaluate("() => new Promise(requestAnimationFrame)")
 
     def send(self, kind: str, **fields: Any) -> None:
         """Send the run's next frame."""
