@@ -34,7 +34,7 @@ logger = logging.getLogger(__name__)
 CLAIM_CHARS = 500
 # Sentences of a passage that are compared by meaning, those with the most words in common; where
 # words do not count, because the languages differ, so many of the first.
-COMPARED, COMPARED_ACROSS = 3, 24
+COMPARED, COMPARED_ACROSS = 2, 24
 BEST_FIRST: tuple[Support, ...] = ("supported", "partly", "unsupported")
 
 
