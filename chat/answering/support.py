@@ -32,8 +32,6 @@ SUPPORTED_ACROSS, PARTLY_ACROSS = 0.45, 0.3
 # From this share of its words on a statement restates one sentence, and has to say just that.
 RESTATES = 0.85
 MOST = 0.5
-# From this share of its words on another sentence than those beside the best is about it, too.
-ABOUT_IT = 0.3
 # And from this on nobody needs to look at its meaning.
 PLAIN = 0.7
 _marks = re.compile(r"\\(?=[^\w\s])|[*_`]")
@@ -191,14 +189,16 @@ class Comparison:
         return Verdict(support, round(score, 3), sentence, tuple(why))
 
     def _facts_near(self, position: int) -> list[Facts]:
-        """Return the facts of a sentence, of those beside it or about the same, and from above."""
+        """Return the facts of a sentence, of those beside it, and from above.
+
+        And of those that say what these do not: the row of a table under its heading.
+        """
+        more = self.statement.said - self.evidence.around[position]
         every = enumerate(zip(self.evidence.sentences, self.evidence.facts, strict=True))
         return [self.evidence.facts_above] + [
             found
             for other, (sentence, found) in every
-            if self.across
-            or abs(other - position) <= 1
-            or _share(self.statement.said, sentence.terms) >= ABOUT_IT
+            if self.across or abs(other - position) <= 1 or not more.isdisjoint(sentence.terms)
         ]
 
     def _restates_whole(self, position: int) -> bool:
