@@ -77,8 +77,8 @@ def test_a_number_that_the_passage_says_of_something_else_does_not_do(
 
 def test_a_number_may_stand_in_the_row_of_a_table() -> None:
     text = (
-        "Limits for hotels a night, and daily allowances.\n\n| Vienna | 160 | 50 |\n| Linz | 110 | 32 |\n"
-        "| Graz | 125 | 44 |"
+        "Limits for hotels a night, and daily allowances.\n\n"
+        "| Vienna | 160 | 50 |\n| Linz | 110 | 32 |\n| Graz | 125 | 44 |"
     )
     for claim, support in [("125", "supported"), ("140", "unsupported")]:
         said = Statement(f"The limit for hotels in Graz is {claim} a night.", "en")
