@@ -58,6 +58,7 @@ def test_a_number_of_another_sentence_does_not_do_where_one_is_restated() -> Non
         ("Up to 5 unused days are carried over.", "supported"),
         ("Up to 31 unused days are carried over.", "unsupported"),
         ("Leave of 33 days is possible for some.", "partly"),
+        ("The travel desk books trips for 28 people.", "unsupported"),
         ("A certificate is needed from the third day.", "supported"),
         ("A certificate is needed from the second day.", "unsupported"),
     ],
@@ -86,9 +87,9 @@ def test_a_number_may_stand_in_the_row_of_a_table() -> None:
 
 
 def test_a_heading_states_nothing() -> None:
-    text = "## The height of the tower\n\nIt is 96 metres high, and the river is near."
-    found = compare(Statement("The height of the tower is 96 metres.", "en"), evidence(text))
-    assert found.verdict().sentence.text.startswith("It is 96 metres")
+    passage = evidence("## The height of the tower\n\nIt is 96 metres.")
+    found = compare(Statement("The height of the tower is great.", "en"), passage).verdict()
+    assert found.sentence.text == "It is 96 metres."
 
 
 def test_a_number_may_stand_in_what_is_cited_in_the_same_breath() -> None:
