@@ -8,6 +8,7 @@
 /** @import { Kept } from "./kept.js" */
 
 import { showConnection } from "./connection.js";
+import { whenDeleted } from "./deleting.js";
 import { FrameClient } from "./frames.js";
 import { questionOf } from "./questions.js";
 import { Thread } from "./thread.js";
@@ -52,11 +53,7 @@ export class Conversation {
     for (const element of thread.querySelectorAll(".answer")) {
       this.adopt(/** @type {HTMLElement} */ (element));
     }
-    // What is being deleted ends its answer, which then is not there to be fetched.
-    this.whenDeleted("htmx:beforeRequest", () => (this.deleted = true));
-    for (const name of ["htmx:sendError", "htmx:responseError", "htmx:timeout"]) {
-      this.whenDeleted(name, () => this.stays());
-    }
+    whenDeleted(() => this.id, (deleted) => this.leaves(deleted));
     this.showState(this.active?.state ?? "idle");
   }
 
@@ -73,21 +70,10 @@ export class Conversation {
     return `${this.root.dataset.base}${path}`;
   }
 
-  /**
-   * @param {string} name of an event
-   * @param {() => void} handler of one of the request that deletes this conversation
-   */
-  whenDeleted(name, handler) {
-    document.addEventListener(name, (event) => {
-      const { requestConfig } = /** @type {CustomEvent} */ (event).detail;
-      if (this.id && requestConfig.path.endsWith(`/c/${this.id}/delete/`)) handler();
-    });
-  }
-
-  /** It could not be deleted. */
-  stays() {
-    this.deleted = false;
-    for (const turn of this.unseen.splice(0)) this.ended(turn);
+  /** @param {boolean} deleted whether it is being deleted, or could not be */
+  leaves(deleted) {
+    this.deleted = deleted;
+    if (!deleted) for (const turn of this.unseen.splice(0)) this.ended(turn);
   }
 
   /** @param {HTMLElement} element */
@@ -114,11 +100,9 @@ export class Conversation {
   begin(text, id) {
     this.root.toggleAttribute("data-new", false);
     this.thread.question(text);
-    const turn = this.answer();
+    const turn = this.answer(this.choice.assistant?.value);
     turn.element.dataset.askId = id;
     turn.element.dataset.question = text;
-    const name = this.choice.assistant?.value;
-    if (name) /** @type {HTMLElement} */ (turn.element.querySelector(".answer-name")).textContent = name;
     this.asked.set(id, turn);
     turn.wait(this.client.open);
     this.composer.sent();
@@ -314,8 +298,9 @@ export class Conversation {
     return fetch(this.url(`messages/${message}/`)).then((response) => response.text(), () => "");
   }
 
-  answer() {
-    const turn = new Turn(this.thread.answer());
+  /** @param {string} [name] of the assistant that answers; the conversation's if it is not said */
+  answer(name) {
+    const turn = new Turn(this.thread.answer(name));
     this.turns.set(turn.element, turn);
     return turn;
   }

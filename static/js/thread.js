@@ -30,9 +30,14 @@ export class Thread {
     this.load(this.clone("question"), message, ".question");
   }
 
-  /** Add an answer that has not begun. */
-  answer() {
-    return this.clone("answer");
+  /**
+   * Add an answer that has not begun.
+   * @param {string} [name] of the assistant that answers; the conversation's if it is not said
+   */
+  answer(name) {
+    const answer = this.clone("answer");
+    if (name) /** @type {HTMLElement} */ (answer.querySelector(".answer-name")).textContent = name;
+    return answer;
   }
 
   /**
