@@ -2,7 +2,7 @@
  * A conversation that is being deleted: that ends its answer, which then is not there to be fetched.
  */
 
-const FAILED = ["htmx:sendError", "htmx:responseError", "htmx:timeout"];
+import { FAILURES } from "./failed-requests.js";
 
 /**
  * @param {() => string | null} id the conversation's
@@ -20,5 +20,5 @@ export function whenDeleted(id, onChange) {
     });
   };
   tell("htmx:beforeRequest", true);
-  for (const name of FAILED) tell(name, false);
+  for (const name of FAILURES) tell(name, false);
 }

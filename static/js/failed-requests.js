@@ -6,6 +6,9 @@
 import { calm, warn } from "./toast.js";
 import { gettext } from "./translation.js";
 
+/** The events of a request that failed. */
+export const FAILURES = ["htmx:sendError", "htmx:responseError", "htmx:timeout"];
+
 // What a person does, among all that makes htmx send something; who scrolls down waits for more.
 const BY_PERSON = ["click", "submit", "intersect"];
 

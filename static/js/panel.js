@@ -2,6 +2,7 @@
  * The source panel: opens a passage beside the answer, as a page or as text; gives focus back.
  */
 
+import { FAILURES } from "./failed-requests.js";
 import { PageView } from "./panel-page.js";
 import { closePdf } from "./panel-pdf.js";
 import { resizable } from "./panel-width.js";
@@ -34,7 +35,7 @@ export class SourcePanel {
     this.body.addEventListener("htmx:afterSwap", (event) => {
       if (event.target === this.body) this.shown();
     });
-    for (const name of ["htmx:sendError", "htmx:responseError", "htmx:timeout"]) {
+    for (const name of FAILURES) {
       this.body.addEventListener(name, (event) => event.target === this.body && this.failed());
     }
     this.growing();
