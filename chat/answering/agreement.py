@@ -120,7 +120,7 @@ def missing_numbers(
     They may stand in the sentence that supports it (`own`), in other passages that it cites in the
     same breath (`beside`), or in sentences `near`, if its own does not say another number of the
     same. Unless `strictly`, small numbers in words are missing only where the evidence counts the
-    same otherwise: "three parts" may stand above a list of them. So are "first" and "second" always.
+    same otherwise ("three parts" may stand above a list of them), "first" and "second" always.
     """
     gone = []
     for number, counted in zip(claim.numbers, claim.counted, strict=True):
